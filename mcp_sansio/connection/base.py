@@ -1,0 +1,567 @@
+"""What client and server connections have in common: bytes in, events out."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable
+from typing import Any, TypeVar, cast
+
+import attrs
+
+from ..codec import Codec, EncodeError
+from ..errors import LocalProtocolError, Reason
+from ..jsonrpc import (
+    Error,
+    JSONObject,
+    JSONRPCErrorResponse,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    JSONRPCResultResponse,
+    RequestId,
+    is_array,
+    is_object,
+    message_to_json,
+    parse_message,
+)
+from ..limits import Limits
+from ..spec import REVISIONS, RULES, ErrorCode, Phase, Side, Spec
+from ..types import (
+    CancelledNotification,
+    ClientCapabilities,
+    Implementation,
+    InputRequiredResult,
+    Result,
+    ServerCapabilities,
+)
+from ..types.converter import PayloadError, UnavailableError, structure
+from .conversation import Conversation
+from .deadlines import Deadlines
+from .events import (
+    AnswerInvalid,
+    ConnectionClosed,
+    ErrorReceived,
+    Event,
+    InputRequired,
+    MessageInvalid,
+    NotificationReceived,
+    Pending,
+    RequestAnswered,
+    RequestCancelled,
+    RequestReceived,
+    ResponseIgnored,
+    ResultReceived,
+    UnexpectedReason,
+)
+from .outgoing import Outgoing
+from .reader import Broken, Read, ReadBatch, Reader, ReadItem
+from .sender import ALL, Batch, ConnectionState, Declaration, Sender, check_time
+from .state import End, Standing, Verdict
+
+__all__ = ["Connection", "check_snapshot", "outgoing_to_json", "read_or_none"]
+
+T = TypeVar("T")
+
+_SHOWN = 200
+"""How many bytes of what could not be read an event shows."""
+
+_FORMAT = 1
+"""The version of the snapshot format."""
+
+
+class Connection(Sender):
+    """One side of a conversation. Use `ClientConnection` or `ServerConnection`.
+
+    Inputs (``receive_...``, ``handle_timeout``) return events in the order of the bytes, and never raise for what the
+    peer did. Actions (``request``, ``respond``, ...) queue output in the order of the calls, and raise
+    `LocalProtocolError` for the caller's own mistakes, in which case nothing has changed. After any call, write what
+    ``data_to_send()`` gives.
+
+    A connection is not thread-safe: put one lock around it.
+    """
+
+    def __init__(
+        self,
+        declaration: Declaration,
+        *,
+        revisions: Iterable[str],
+        limits: Limits | None,
+        codec: Codec,
+        manual: Iterable[str],
+        strict_capabilities: bool,
+        spec: Spec,
+    ) -> None:
+        self._limits = limits if limits is not None else Limits()
+        codec.check(self._limits)
+        self._codec = codec
+        self._spec = spec
+        self._declaration = declaration
+        self._strict_capabilities = strict_capabilities
+        self._revisions = self._known_revisions(revisions)
+        self._manual = self._answerable(manual)
+        self._conversation = Conversation(observer=self.side, revisions=self._revisions, limits=self._limits, spec=spec)
+        self._reader = Reader(codec, self._limits)
+        self._state = ConnectionState.OPEN
+        self._queue: list[Outgoing] = []
+        self._deadlines = Deadlines()
+        self._now: float | None = None
+        self._next_id = 1
+        self._batches: dict[RequestId, Batch] = {}
+        try:
+            for revision in self._revisions:
+                self._check_writable(declaration.at(revision))
+        except (PayloadError, UnavailableError) as error:
+            raise LocalProtocolError(Reason.CONFIGURATION, f"what this side says of itself: {error}") from None
+
+    def _check_writable(self, value: Any) -> None:
+        """Raise unless JSON can hold what this side will say of itself, so that no answer fails for it later."""
+        try:
+            self._codec.encode(value)
+        except EncodeError as error:
+            raise LocalProtocolError(Reason.CONFIGURATION, f"what this side says of itself: {error}") from None
+
+    def _known_revisions(self, revisions: Iterable[str]) -> frozenset[str]:
+        given = frozenset(revisions)
+        unknown = sorted(given - frozenset(REVISIONS))
+        if unknown or not given:
+            raise LocalProtocolError(
+                Reason.CONFIGURATION,
+                f"revisions are some of {', '.join(REVISIONS)}, not {', '.join(unknown) or 'none of them'}",
+            )
+        return given
+
+    def _answerable(self, manual: Iterable[str]) -> frozenset[str]:
+        given = frozenset(manual)
+        rows = self._spec.methods
+        answered = {row.name for row in rows if row.automatic and row.sender is self.side.other}
+        if not given <= answered:
+            raise LocalProtocolError(
+                Reason.CONFIGURATION,
+                f"manual names requests that the library answers here: {', '.join(sorted(answered))}",
+            )
+        return given
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._state.value} revision={self.revision}>"
+
+    # Facts
+
+    @property
+    def state(self) -> ConnectionState:
+        """Whether the connection can be used."""
+        return self._state
+
+    @property
+    def phase(self) -> Phase:
+        """How far the handshake of a legacy session has got."""
+        return self._conversation.session.phase
+
+    @property
+    def revision(self) -> str | None:
+        """The revision in force; None before negotiation, and of a server that has no legacy session."""
+        return self._conversation.session.revision
+
+    @property
+    def conversation(self) -> Conversation:
+        """The protocol's state as this side sees it. To be looked at, not to be changed."""
+        return self._conversation
+
+    @property
+    def in_flight(self) -> tuple[RequestId, ...]:
+        """The ids of the requests of this side that have not ended, oldest first."""
+        return tuple(self._conversation.open_requests(self.side))
+
+    @property
+    def owed(self) -> tuple[RequestId, ...]:
+        """The ids of the peer's requests that wait for ``respond`` or ``respond_error``, oldest first."""
+        return tuple(self._conversation.open_requests(self.side.other))
+
+    # Input
+
+    def receive_data(self, data: bytes | bytearray | memoryview, *, now: float | None = None) -> list[Event]:
+        """Take the next bytes of a newline-delimited stream, such as the other end's output of a pipe.
+
+        Args:
+            data: any number of bytes, cut anywhere.
+            now: seconds on the caller's clock; needed while a deadline is armed.
+
+        Returns:
+            What happened, in the order of the bytes.
+
+        Raises:
+            LocalProtocolError: ``now`` is missing, or ``receive_eof`` was called before.
+        """
+        self._begin_input(now)
+        return self._handle(self._reader.receive_data(data))
+
+    def receive_message(
+        self, message: bytes | bytearray | memoryview | str, *, now: float | None = None
+    ) -> list[Event]:
+        """Take one message of a transport that keeps messages apart, such as WebSocket.
+
+        Args:
+            message: one JSON text; a `str` is taken as its UTF-8 encoding.
+            now: as for ``receive_data``.
+
+        Returns:
+            What happened.
+
+        Raises:
+            LocalProtocolError: as for ``receive_data``.
+        """
+        self._begin_input(now)
+        data = message.encode("utf-8", "surrogatepass") if isinstance(message, str) else bytes(memoryview(message))
+        return self._handle([self._reader.receive_message(data)])
+
+    def receive_eof(self, *, now: float | None = None) -> list[Event]:
+        """Note that the peer will say nothing more. Calling it again does nothing.
+
+        What the peer asked for before can still be answered, until ``close()``.
+
+        Args:
+            now: as for ``receive_data``.
+
+        Returns:
+            What an unterminated last line holds, then `ConnectionClosed`.
+
+        Raises:
+            LocalProtocolError: ``now`` is missing.
+        """
+        self._set_clock(now)
+        if self._state in (ConnectionState.CLOSING, ConnectionState.CLOSED):
+            return []
+        events = self._handle(self._reader.receive_eof())
+        self._state = ConnectionState.CLOSING
+        events.append(ConnectionClosed(pending=self._abandon()))
+        return events
+
+    def close(self) -> list[Event]:
+        """End the connection from this side: nothing is sent or received from now on. Calling it again does nothing.
+
+        What is queued can still be written.
+
+        Returns:
+            `ConnectionClosed` with the requests that were in flight, unless ``receive_eof`` gave it before.
+        """
+        before, self._state = self._state, ConnectionState.CLOSED
+        if before in (ConnectionState.CLOSING, ConnectionState.CLOSED):
+            return []
+        return [ConnectionClosed(pending=self._abandon())]
+
+    def next_deadline(self) -> float | None:
+        """When ``handle_timeout`` is to be called at the latest, in seconds on the caller's clock; None for never."""
+        return self._deadlines.next()
+
+    def handle_timeout(self, now: float) -> list[Event]:
+        """End what has taken too long. Calling it early does nothing.
+
+        Args:
+            now: seconds on the caller's clock.
+
+        Returns:
+            What ended.
+        """
+        self._set_clock(now)
+        events: list[Event] = []
+        while (request_id := self._deadlines.pop_due(now)) is not None:
+            self._timed_out(request_id, events)
+        return events
+
+    def _begin_input(self, now: float | None) -> None:
+        self._set_clock(now)
+        if self._state is ConnectionState.CLOSING:
+            raise LocalProtocolError(Reason.CLOSED, "receive_eof() was called; nothing can come after it")
+
+    def _set_clock(self, now: float | None) -> None:
+        if now is None:
+            if self._deadlines:
+                raise LocalProtocolError(Reason.NOW_REQUIRED, "a deadline is armed: pass now=, in seconds")
+            return
+        check_time("now", now)
+        if self._now is None or now > self._now:
+            self._now = now
+
+    def _abandon(self) -> tuple[Pending, ...]:
+        """End all requests of this side, since no answer can come."""
+        requests = list(self._conversation.open_requests(self.side).values())
+        for request in requests:
+            self._deadlines.disarm(request.id)
+            self._conversation.end(self.side, request.id, End.CLOSED)
+        return tuple(Pending(request.id, request.method) for request in requests)
+
+    def _timed_out(self, request_id: RequestId, events: list[Event]) -> None:
+        raise NotImplementedError
+
+    # From what was read to events
+
+    def _handle(self, items: Iterable[ReadItem]) -> list[Event]:
+        events: list[Event] = []
+        for item in items:
+            if self._state is ConnectionState.CLOSED:
+                break
+            if isinstance(item, Read):
+                self._message(item, events)
+            elif isinstance(item, Broken):
+                self._broken(item, events)
+            else:
+                self._batch(item, events)
+        return events
+
+    def _message(self, item: Read, events: list[Event], batch: Batch | None = None) -> None:
+        verdict = self._conversation.judge(self.side.other, item.message, in_batch=batch is not None)
+        for rule in item.rules:
+            verdict.violations.append(self._violation(rule, RULES[rule].text))
+        message = item.message
+        if isinstance(message, JSONRPCRequest):
+            self._on_request(verdict, message, item, events, batch)
+        elif isinstance(message, JSONRPCNotification):
+            self._on_notification(verdict, message, item, events)
+        else:
+            self._on_response(verdict, message, events)
+
+    def _on_request(
+        self, v: Verdict, message: JSONRPCRequest, item: Read, events: list[Event], batch: Batch | None
+    ) -> None:
+        violations = tuple(v.violations)
+        if v.modern and self.side is Side.CLIENT:
+            detail = f"a server of {v.revision} sends no requests, {message.method[:80]!r} neither"
+            events.append(MessageInvalid(detail=detail, data=item.data[:_SHOWN], violations=violations))
+            return
+        self._conversation.apply(v)
+        if batch is not None and not v.reused:
+            batch.waiting.add(message.id)
+            self._batches[message.id] = batch
+        if v.refusal is not None:
+            self._refuse(v, message.id, v.refusal, batch)
+        elif v.row is not None and v.row.automatic and message.method not in self._manual:
+            self._answer_by_itself(v, message, events)
+            return
+        else:
+            info, capabilities = self._peer_of(v)
+            events.append(
+                RequestReceived(
+                    id=message.id,
+                    method=message.method,
+                    request=v.payload,
+                    revision=v.revision,
+                    peer_info=info,
+                    peer_capabilities=capabilities,
+                    violations=violations,
+                )
+            )
+            return
+        events.append(RequestAnswered(id=message.id, method=message.method, error=v.refusal, violations=violations))
+
+    def _refuse(self, v: Verdict, request_id: RequestId, error: Error, batch: Batch | None) -> None:
+        response = JSONRPCErrorResponse(request_id, error)
+        if v.reused:
+            self._answer_unopened(response, batch)
+        else:
+            self._commit(self._judge(response), request_id, allow=ALL)
+
+    def _answer_unopened(self, response: JSONRPCErrorResponse, batch: Batch | None) -> None:
+        """Answer what never became a request."""
+        if batch is not None:
+            batch.answers.append(response)
+        else:
+            self._queue.append(self._encode(response, response.id))
+
+    def _answer_by_itself(self, v: Verdict, message: JSONRPCRequest, events: list[Event]) -> None:
+        self.respond(message.id, self._automatic_result(v, message))
+        events.append(RequestAnswered(id=message.id, method=message.method, violations=tuple(v.violations)))
+
+    def _automatic_result(self, v: Verdict, message: JSONRPCRequest) -> Result:
+        raise NotImplementedError
+
+    def _peer_of(self, v: Verdict) -> tuple[Implementation | None, ClientCapabilities | ServerCapabilities]:
+        raise NotImplementedError
+
+    def _on_notification(self, v: Verdict, message: JSONRPCNotification, item: Read, events: list[Event]) -> None:
+        violations = tuple(v.violations)
+        if v.refusal is not None and v.row is not None:
+            events.append(MessageInvalid(detail=v.refusal.message, data=item.data[:_SHOWN], violations=violations))
+            return
+        self._conversation.apply(v)
+        request = v.request
+        if isinstance(v.payload, CancelledNotification) and request is not None:
+            self._deadlines.disarm(request.id)
+            batch = self._batches.pop(request.id, None)
+            if batch is not None:
+                self._ended_in_batch(batch, request.id)
+            events.append(
+                RequestCancelled(id=request.id, method=request.method, reason=v.payload.reason, violations=violations)
+            )
+            return
+        events.append(NotificationReceived(method=message.method, notification=v.payload, violations=violations))
+
+    def _on_response(
+        self, v: Verdict, message: JSONRPCResultResponse | JSONRPCErrorResponse, events: list[Event]
+    ) -> None:
+        violations = tuple(v.violations)
+        request = v.request
+        if message.id is None:
+            error = message.error
+            events.append(ErrorReceived(id=None, method=None, error=error, violations=violations))
+            return
+        if request is None:
+            reason = UnexpectedReason(cast(Standing, v.standing).value)
+            events.append(ResponseIgnored(id=message.id, reason=reason, message=message, violations=violations))
+            return
+        self._conversation.apply(v)
+        self._deadlines.disarm(request.id)
+        events.append(self._ending(v, request.id, request.method, message))
+
+    def _ending(
+        self,
+        v: Verdict,
+        request_id: RequestId,
+        method: str,
+        message: JSONRPCResultResponse | JSONRPCErrorResponse,
+    ) -> Event:
+        violations = tuple(v.violations)
+        if isinstance(message, JSONRPCErrorResponse):
+            return ErrorReceived(id=request_id, method=method, error=message.error, violations=violations)
+        if v.invalid is not None:
+            return AnswerInvalid(id=request_id, method=method, detail=v.invalid, violations=violations)
+        if isinstance(v.payload, InputRequiredResult):
+            return InputRequired(id=request_id, method=method, result=v.payload, violations=violations)
+        return ResultReceived(id=request_id, method=method, result=v.payload, violations=violations)
+
+    def _batch(self, item: ReadBatch, events: list[Event]) -> None:
+        revision = self._conversation.session.revision
+        if revision is None or not REVISIONS[revision].batches:
+            detail = "an array is no message in this revision; send each message by itself"
+            self._broken_batch(item, self._rule_against_array(item), detail, events)
+        elif len(item.values) > self._limits.batch_length:
+            detail = f"a batch holds at most {self._limits.batch_length} messages here"
+            self._broken_batch(item, "LIB-011", detail, events)
+        else:
+            batch = Batch()
+            for value in item.values:
+                part = self._reader.parse(value, item.data)
+                if isinstance(part, Read):
+                    self._message(attrs.evolve(part, rules=item.rules), events, batch)
+                else:
+                    self._broken(part, events, batch)
+            batch.reading = False
+            self._answer_batch(batch)
+
+    def _broken_batch(self, item: ReadBatch, rule: str, detail: str, events: list[Event]) -> None:
+        rules = (rule, *item.rules)
+        self._broken(
+            Broken("unknown", None, None, rules, ErrorCode.INVALID_REQUEST, detail, item.data, whole=False), events
+        )
+
+    def _rule_against_array(self, item: ReadBatch) -> str:
+        """An array that opens a session of a revision with batches is wrong only for what is in it."""
+        for value in item.values:
+            method: Any = value.get("method") if is_object(value) else None
+            if type(method) is str and any(not row.batchable for row in self._spec.rows(self.side.other, method)):
+                params: Any = value.get("params")
+                asked = params.get("protocolVersion") if is_object(params) else None
+                if type(asked) is str and asked in REVISIONS and REVISIONS[asked].batches:
+                    return "LIFE-007"
+        return "FRAME-004"
+
+    def _broken(self, item: Broken, events: list[Event], batch: Batch | None = None) -> None:
+        violations = tuple(self._violation(rule, item.detail) for rule in item.rules)
+        requests = self._conversation.open_requests(self.side)
+        answers = item.kind == "response" or (item.kind == "unknown" and item.whole)
+        if answers and item.id is not None and item.id in requests:
+            request = requests[item.id]
+            self._conversation.end(self.side, item.id, End.ANSWERED)
+            self._deadlines.disarm(item.id)
+            self._broken_answer(
+                AnswerInvalid(id=item.id, method=request.method, detail=item.detail, violations=violations),
+                events,
+            )
+            return
+        error = None
+        if self._answers_broken(item):
+            error = Error(int(item.code), f"Invalid message: {item.detail}")
+            self._answer_unopened(JSONRPCErrorResponse(item.id, error), batch)
+        events.append(MessageInvalid(detail=item.detail, data=item.data[:_SHOWN], error=error, violations=violations))
+
+    def _broken_answer(self, event: AnswerInvalid, events: list[Event]) -> None:
+        events.append(event)
+
+    def _answers_broken(self, item: Broken) -> bool:
+        raise NotImplementedError
+
+    # Keeping
+
+    def _snapshot(self, now: float | None) -> JSONObject:
+        self._set_clock(now)
+        return {
+            "format": _FORMAT,
+            "side": self.side.value,
+            "revisions": sorted(self._revisions),
+            "manual": sorted(self._manual),
+            "strict_capabilities": self._strict_capabilities,
+            "declaration": {name: list(self._declaration.at(name)) for name in sorted(self._revisions)},
+            "state": self._state.value,
+            "next_id": self._next_id,
+            "conversation": self._conversation.snapshot(),
+            "reader": self._reader.snapshot(),
+            "queue": [outgoing_to_json(outgoing) for outgoing in self._queue],
+            "batches": [
+                {
+                    "waiting": sorted(batch.waiting, key=repr),
+                    "answers": [message_to_json(answer) for answer in batch.answers],
+                }
+                for batch in {id(batch): batch for batch in self._batches.values()}.values()
+            ],
+            "deadlines": [[request_id, when - cast(float, self._now)] for request_id, when in self._deadlines.items()],
+        }
+
+    def _restore(self, data: JSONObject, now: float | None) -> None:
+        self._state = ConnectionState(data["state"])
+        self._next_id = data["next_id"]
+        self._conversation.restore(data["conversation"])
+        self._reader.restore(data["reader"])
+        self._queue = [self._outgoing(item) for item in data["queue"]]
+        for item in data["batches"]:
+            answers = [cast(JSONRPCResponse, self._restored(answer)) for answer in item["answers"]]
+            batch = Batch(set(item["waiting"]), answers, reading=False)
+            self._batches.update(dict.fromkeys(batch.waiting, batch))
+        for request_id, left in data["deadlines"]:
+            self._deadlines.arm(request_id, cast(float, now) + left)
+        self._now = now
+
+    def _outgoing(self, item: JSONObject) -> Outgoing:
+        """A queued message that ``outgoing_to_json`` kept."""
+        data = base64.b64decode(item["data"])
+        value = json.loads(data)
+        message: Any = tuple(map(self._restored, value)) if is_array(value) else self._restored(value)
+        return Outgoing(data, message, item["related"])
+
+    def _restored(self, value: Any) -> Any:
+        return parse_message(value, id_length=self._limits.id_length)
+
+
+def read_or_none(value: Any, cls: type[T], revision: str | None) -> T | None:
+    """What the peer said of itself, as *cls*; None where it did not say, or where the revision in force refuses it."""
+    if value is None or revision is None:
+        return None
+    try:
+        return structure(value, cls, revision)
+    except PayloadError:
+        return None
+
+
+def check_snapshot(data: JSONObject, side: Side, now: float | None) -> None:
+    """Raise `LocalProtocolError` unless *data* is a snapshot of *side* that can be restored at *now*."""
+    if data.get("format") != _FORMAT or data.get("side") != side.value:
+        raise LocalProtocolError(
+            Reason.CONFIGURATION,
+            f"this is no snapshot of a {side.value} in format {_FORMAT}: it says {data.get('side')!r}, "
+            f"format {data.get('format')!r}",
+        )
+    if data["deadlines"] and now is None:
+        raise LocalProtocolError(Reason.NOW_REQUIRED, "the snapshot has deadlines: pass now=, in seconds")
+
+
+def outgoing_to_json(outgoing: Outgoing) -> JSONObject:
+    """A queued message as plain JSON data."""
+    return {"data": base64.b64encode(outgoing.data).decode(), "related": outgoing.related}

@@ -1,0 +1,240 @@
+"""One conversation, seen from nowhere: which rules a message breaks, and what it changes.
+
+A `Conversation` plays no role. It takes facts (a message and its sender, a request given up) as an observer sees
+them: one of the two sides, or the wire between. A side judges its own messages before it sends them, and the peer's
+when they arrive, by the same rules. A rule counts as broken only if the sender could have known: a cancel that crosses
+an answer breaks nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..jsonrpc import (
+    JSONObject,
+    JSONRPCErrorResponse,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResultResponse,
+    RequestId,
+)
+from ..limits import Limits
+from ..spec import CORE, LEGACY_REVISIONS, REVISIONS, Era, Phase, Side, Spec, declared, newest
+from .checks import check_notification, check_request, check_response, may_send
+from .state import Bounded, End, Ended, OpenRequest, Session, Standing, State, Verdict
+
+__all__ = ["Conversation"]
+
+
+class Conversation:
+    """The state of one conversation between a client and a server.
+
+    Args:
+        observer: whose view this is; None for the wire between the two.
+        revisions: the revisions that are possible here.
+        limits: `Limits.id_length` and `Limits.remembered_ids` bound what is kept.
+        spec: the method table.
+    """
+
+    def __init__(
+        self,
+        *,
+        observer: Side | None,
+        revisions: frozenset[str] = frozenset(REVISIONS),
+        limits: Limits | None = None,
+        spec: Spec = CORE,
+    ) -> None:
+        limits = limits if limits is not None else Limits()
+        self._state = State.new(
+            spec=spec,
+            revisions=revisions,
+            eras=frozenset(REVISIONS[name].era for name in revisions),
+            observer=observer,
+            id_length=limits.id_length,
+            remembered=limits.remembered_ids,
+        )
+
+    # Looking
+
+    @property
+    def session(self) -> Session:
+        """The legacy session."""
+        return self._state.session
+
+    @property
+    def eras(self) -> frozenset[Era]:
+        """The eras that are still possible."""
+        return self._state.eras
+
+    def open_requests(self, sender: Side) -> dict[RequestId, OpenRequest]:
+        """The requests of *sender* that have not ended, by id. Not to be changed."""
+        return self._state.requests[sender]
+
+    def ended(self, sender: Side, request_id: RequestId) -> End | None:
+        """How that request of *sender* ended; None if it never was, is open, or is forgotten."""
+        ended = self._state.ended[sender].get(request_id)
+        return None if ended is None else ended.how
+
+    def may_have_forgotten(self, sender: Side) -> bool:
+        """Whether a request of *sender* may have ended so long ago that it is not remembered."""
+        return self._state.ended[sender].full
+
+    def shared(self) -> JSONObject:
+        """What both sides know alike when nothing is under way between them."""
+        session = self._state.session
+        return {
+            "phase": session.phase.value,
+            "revision": session.revision,
+            "declared": sorted(session.declared),
+            "requests": {
+                side.value: sorted(([r.id, r.method, r.revision, r.token] for r in requests.values()), key=repr)
+                for side, requests in self._state.requests.items()
+            },
+        }
+
+    # Judging
+
+    def judge(self, sender: Side, message: JSONRPCMessage, *, in_batch: bool = False) -> Verdict:
+        """Say what *message* of *sender* would break and change; nothing has changed yet.
+
+        Args:
+            sender: the side that sends it.
+            message: the message.
+            in_batch: whether it stands in a JSON-RPC batch.
+        """
+        state = self._state
+        revision = state.session.revision or newest(state.revisions) or ""
+        v = Verdict(sender, message, sender is state.observer, revision, modern=False)
+        if isinstance(message, JSONRPCRequest):
+            v.request = check_request(state, v, message, in_batch)
+        elif isinstance(message, JSONRPCNotification):
+            check_notification(state, v, message)
+        else:
+            check_response(state, v, message)
+        return v
+
+    def may_send(self, sender: Side, method: str, *, strict: bool = True) -> bool:
+        """Whether the tables let *sender* send *method* now, whatever the params."""
+        return may_send(self._state, sender, method, strict=strict)
+
+    # Changing
+
+    def apply(self, v: Verdict) -> None:
+        """Let happen what was judged."""
+        message = v.message
+        if isinstance(message, JSONRPCRequest):
+            self._open(v, message)
+        elif isinstance(message, JSONRPCNotification):
+            self._notified(v, message)
+        else:
+            self._answered(v, message)
+
+    def end(self, sender: Side, request_id: RequestId, how: End) -> None:
+        """Note that a request of *sender* is over without an answer."""
+        self._end(self._state.requests[sender][request_id], how)
+
+    def settle(self, era: Era) -> None:
+        """Note that only one era is possible from now on."""
+        self._state.eras = frozenset({era})
+
+    def server_declares(self, capabilities: JSONObject, revision: str) -> None:
+        """Note what the server declares in the modern era."""
+        self._state.server_declared = declared(Side.SERVER, capabilities, revision)
+
+    def _open(self, v: Verdict, message: JSONRPCRequest) -> None:
+        request = v.request
+        if request is None or v.reused:
+            return
+        state = self._state
+        state.requests[v.sender][request.id] = request
+        if request.token is not None:
+            state.tokens[v.sender][request.token] = request
+        if self._is_handshake(request) and v.refusal is None and message.params is not None:
+            state.session.phase = Phase.INITIALIZING
+            state.session.opened_by = request.id
+            state.session.client = message.params
+
+    def _is_handshake(self, request: OpenRequest) -> bool:
+        return request.row is not None and request.row.once
+
+    def _notified(self, v: Verdict, message: JSONRPCNotification) -> None:
+        state, row, request = self._state, v.row, v.request
+        if row is not None and row.once and state.session.phase in row.phases and v.payload is not None:
+            state.session.phase = Phase.OPERATION
+        if request is None:
+            return
+        params = message.params or {}
+        match message.method:
+            case "notifications/cancelled":
+                self._end(request, End.CANCELLED)
+            case "notifications/progress":
+                request.progress = max(params["progress"], request.progress or params["progress"])
+            case _:
+                request.filter = params["notifications"]
+
+    def _answered(self, v: Verdict, message: JSONRPCResultResponse | JSONRPCErrorResponse) -> None:
+        request, session = v.request, self._state.session
+        if v.standing is not Standing.EXPECTED or request is None:
+            return
+        self._end(request, End.ANSWERED)
+        opens = self._is_handshake(request) and request.id == session.opened_by
+        if not opens or session.phase is not Phase.INITIALIZING:
+            return
+        agreed = (
+            isinstance(message, JSONRPCResultResponse)
+            and v.invalid is None
+            and message.result["protocolVersion"] in LEGACY_REVISIONS
+        )
+        if agreed and isinstance(message, JSONRPCResultResponse):
+            session.agree(message.result)
+        else:
+            self._state.session = Session()
+
+    def _end(self, request: OpenRequest, how: End) -> None:
+        state = self._state
+        del state.requests[request.sender][request.id]
+        ended = Ended(how, request.revision)
+        state.ended[request.sender].remember(request.id, ended)
+        if request.token is not None:
+            del state.tokens[request.sender][request.token]
+            state.ended_tokens[request.sender].remember(request.token, ended)
+
+    # Keeping
+
+    def snapshot(self) -> JSONObject:
+        """All of it as plain JSON data."""
+        state = self._state
+        return {
+            "eras": sorted(era.value for era in state.eras),
+            "session": state.session.to_json(),
+            "server_declared": None if state.server_declared is None else sorted(state.server_declared),
+            "requests": [r.to_json() for requests in state.requests.values() for r in requests.values()],
+            "ended": {side.value: _pairs(ended) for side, ended in state.ended.items()},
+            "ended_tokens": {side.value: _pairs(ended) for side, ended in state.ended_tokens.items()},
+        }
+
+    def restore(self, data: JSONObject) -> None:
+        """Take the place of the conversation that gave *data*."""
+        state = self._state
+        state.eras = frozenset(Era(era) for era in data["eras"])
+        state.session = Session.from_json(data["session"])
+        known = data["server_declared"]
+        state.server_declared = None if known is None else frozenset(known)
+        for item in data["requests"]:
+            request = OpenRequest.from_json(item, state.spec)
+            state.requests[request.sender][request.id] = request
+            if request.token is not None:
+                state.tokens[request.sender][request.token] = request
+        for memory, saved in ((state.ended, data["ended"]), (state.ended_tokens, data["ended_tokens"])):
+            for side, pairs in saved.items():
+                _fill(memory[Side(side)], pairs)
+
+
+def _pairs(memory: Bounded[Any, Ended]) -> list[list[Any]]:
+    return [[key, ended.how.value, ended.revision] for key, ended in memory.items()]
+
+
+def _fill(memory: Bounded[Any, Ended], pairs: list[list[Any]]) -> None:
+    for key, how, revision in pairs:
+        memory.remember(key, Ended(End(how), revision))

@@ -1,0 +1,315 @@
+"""What a connection tells its owner: a closed union of frozen classes.
+
+Each event carries ``violations``: the rules of the specification that the peer broke with it, most often none.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any, Generic, TypeAlias, TypeVar
+
+import attrs
+
+from ..jsonrpc import Error, JSONRPCMessage, RequestId
+from ..spec import Violation
+from ..types import (
+    AnyNotification,
+    AnyRequest,
+    ClientCapabilities,
+    Implementation,
+    InputRequiredResult,
+    Result,
+    ServerCapabilities,
+)
+
+__all__ = [
+    "AnswerInvalid",
+    "ConnectionClosed",
+    "ErrorReceived",
+    "Event",
+    "FailureReason",
+    "InputRequired",
+    "MessageInvalid",
+    "Negotiated",
+    "NegotiationFailed",
+    "NotificationReceived",
+    "Pending",
+    "RequestAnswered",
+    "RequestCancelled",
+    "RequestReceived",
+    "ResponseIgnored",
+    "ResultReceived",
+    "UnexpectedReason",
+]
+
+R_co = TypeVar("R_co", bound=Result, covariant=True)
+
+Violations: TypeAlias = tuple[Violation, ...]
+
+
+@attrs.frozen(kw_only=True)
+class Negotiated:
+    """The two sides agreed on a revision.
+
+    A client gets it when it may send requests. A server gets it when it has answered ``initialize``; in the modern era
+    each `RequestReceived` says all this anew instead.
+
+    Attributes:
+        revision: the revision in force.
+        peer_info: what the peer calls itself; None where it did not say.
+        peer_capabilities: what the peer declared: of a client's event the server's, and the other way round.
+        instructions: to a client, how the server wants to be used; None where it did not say.
+    """
+
+    revision: str
+    peer_info: Implementation | None
+    peer_capabilities: ClientCapabilities | ServerCapabilities
+    instructions: str | None = None
+    violations: Violations = ()
+
+
+class FailureReason(Enum):
+    """Why the handshake led nowhere."""
+
+    NO_COMMON_VERSION = "no common version"
+    """The two sides have no revision in common; `NegotiationFailed.supported` says what the peer has."""
+    REFUSED = "refused"
+    """The server answered with another error; `NegotiationFailed.error` is it."""
+    INVALID = "invalid answer"
+    """The server's answer cannot be read."""
+    TIMED_OUT = "timed out"
+    """The server did not answer in time."""
+
+
+@attrs.frozen(kw_only=True)
+class NegotiationFailed:
+    """The handshake led nowhere: close the connection, and show the user why.
+
+    Attributes:
+        reason: why.
+        supported: the versions that the server named, as it named them.
+        error: the error that the server answered, where it did.
+        detail: one sentence for a person.
+    """
+
+    reason: FailureReason
+    detail: str
+    supported: tuple[str, ...] = ()
+    error: Error | None = None
+    violations: Violations = ()
+
+
+@attrs.frozen(kw_only=True)
+class RequestReceived:
+    """The peer asks for something that the application should serve: answer it with ``respond`` or ``respond_error``.
+
+    Attributes:
+        id: the id to answer with.
+        method: the method.
+        request: the params, as the class of `mcp_sansio.types` that belongs to the method.
+        revision: the revision in whose terms it was sent, and is to be answered.
+        peer_info: what the peer calls itself; None where it did not say.
+        peer_capabilities: what the peer declared, in the handshake or with this request.
+    """
+
+    id: RequestId
+    method: str
+    request: AnyRequest
+    revision: str
+    peer_info: Implementation | None
+    peer_capabilities: ClientCapabilities | ServerCapabilities
+    violations: Violations = ()
+
+
+@attrs.frozen(kw_only=True)
+class RequestAnswered:
+    """The peer asked for something that the library answered by itself; there is nothing left to do.
+
+    Attributes:
+        id: the id of the request.
+        method: the method.
+        error: the error that was answered; None where it was a result.
+    """
+
+    id: RequestId
+    method: str
+    error: Error | None = None
+    violations: Violations = ()
+
+
+@attrs.frozen(kw_only=True)
+class RequestCancelled:
+    """The peer no longer wants the answer to a request: stop the work. ``respond`` to it will be dropped.
+
+    Attributes:
+        id: the id of the request.
+        method: the method.
+        reason: why, in the peer's words.
+    """
+
+    id: RequestId
+    method: str
+    reason: str | None = None
+    violations: Violations = ()
+
+
+@attrs.frozen(kw_only=True)
+class NotificationReceived:
+    """The peer says something that needs no answer.
+
+    Attributes:
+        method: the method.
+        notification: the params, as the class of `mcp_sansio.types` that belongs to the method.
+    """
+
+    method: str
+    notification: AnyNotification
+    violations: Violations = ()
+
+
+@attrs.frozen(kw_only=True)
+class ResultReceived(Generic[R_co]):
+    """A request of ours has its result, and is over.
+
+    Attributes:
+        id: the id of the request.
+        method: the method.
+        result: the result, as the class of `mcp_sansio.types` that belongs to the method.
+    """
+
+    id: RequestId
+    method: str
+    result: R_co
+    violations: Violations = ()
+
+
+@attrs.frozen(kw_only=True)
+class InputRequired:
+    """The server needs more before it can answer: ask the user, then send the request once more with the answers.
+
+    The request is over; the next one has a new id (basic/patterns/mrtr of 2026-07-28).
+
+    Attributes:
+        id: the id of the request.
+        method: the method.
+        result: what the server asks for.
+    """
+
+    id: RequestId
+    method: str
+    result: InputRequiredResult
+    violations: Violations = ()
+
+
+@attrs.frozen(kw_only=True)
+class ErrorReceived:
+    """A request of ours was answered with an error, and is over.
+
+    Attributes:
+        id: the id of the request; None where the peer could not read the id of what it complains about.
+        method: the method; None likewise.
+        error: the error.
+    """
+
+    id: RequestId | None
+    method: str | None
+    error: Error
+    violations: Violations = ()
+
+
+@attrs.frozen(kw_only=True)
+class AnswerInvalid:
+    """A request of ours was answered with something that is neither its result nor an error, and is over.
+
+    Attributes:
+        id: the id of the request.
+        method: the method.
+        detail: what is wrong with the answer.
+    """
+
+    id: RequestId
+    method: str
+    detail: str
+    violations: Violations = ()
+
+
+class UnexpectedReason(Enum):
+    """Why a response ends no request."""
+
+    UNKNOWN = "unknown"
+    """Nothing with this id was ever sent, or it was long ago."""
+    DUPLICATE = "duplicate"
+    """The request was answered before."""
+    LATE = "late"
+    """The request was cancelled or timed out before the answer came."""
+
+
+@attrs.frozen(kw_only=True)
+class ResponseIgnored:
+    """A response came that no request of ours is waiting for. It changes nothing.
+
+    Attributes:
+        id: its id.
+        reason: why it was ignored.
+        message: the response.
+    """
+
+    id: RequestId
+    reason: UnexpectedReason
+    message: JSONRPCMessage
+    violations: Violations = ()
+
+
+@attrs.frozen(kw_only=True)
+class MessageInvalid:
+    """The peer sent what is no message of the protocol. The connection goes on.
+
+    Attributes:
+        detail: what is wrong with it, for the person who wrote the peer.
+        data: its first bytes.
+        error: the error that was answered, where one was.
+    """
+
+    detail: str
+    data: bytes
+    error: Error | None = None
+    violations: Violations = ()
+
+
+@attrs.frozen
+class Pending:
+    """A request of ours that a closing connection left without an answer."""
+
+    id: RequestId
+    method: str
+
+
+@attrs.frozen(kw_only=True)
+class ConnectionClosed:
+    """Nothing more will come from the peer, so the requests that were in flight are over.
+
+    Requests that the peer sent before may still be answered, until ``close()``.
+
+    Attributes:
+        pending: the requests that ended without an answer, oldest first.
+    """
+
+    pending: tuple[Pending, ...] = ()
+    violations: Violations = ()
+
+
+Event: TypeAlias = (
+    Negotiated
+    | NegotiationFailed
+    | RequestReceived
+    | RequestAnswered
+    | RequestCancelled
+    | NotificationReceived
+    | ResultReceived[Any]
+    | InputRequired
+    | ErrorReceived
+    | AnswerInvalid
+    | ResponseIgnored
+    | MessageInvalid
+    | ConnectionClosed
+)

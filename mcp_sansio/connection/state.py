@@ -1,0 +1,267 @@
+"""What a conversation has come to: the legacy session, and which requests are open on either side.
+
+Plain values without behaviour beyond their JSON form, so that a snapshot is complete by construction.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from enum import Enum
+from typing import Any, Generic, TypeVar
+
+import attrs
+
+from ..jsonrpc import Error, JSONObject, JSONRPCMessage, ProgressToken, RequestId
+from ..spec import CORE, Era, Method, Phase, Side, Spec, Violation, declared
+
+__all__ = ["Bounded", "End", "Ended", "OpenRequest", "Session", "Standing", "State", "Verdict"]
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class End(Enum):
+    """How a request ended."""
+
+    ANSWERED = "answered"
+    CANCELLED = "cancelled"
+    TIMED_OUT = "timed out"
+    CLOSED = "closed"
+
+
+@attrs.frozen
+class Ended:
+    """What is remembered of a request that is over.
+
+    Attributes:
+        how: how it ended.
+        revision: the revision in whose terms it was sent.
+    """
+
+    how: End
+    revision: str
+
+
+class Standing(Enum):
+    """What a response answers."""
+
+    EXPECTED = "expected"
+    """A request in flight."""
+    UNKNOWN = "unknown"
+    """Nothing that was ever sent, or so long ago that it is forgotten."""
+    DUPLICATE = "duplicate"
+    """A request that was answered already."""
+    LATE = "late"
+    """A request that was cancelled, or that timed out."""
+    NO_ID = "no id"
+    """An error about a message whose id its receiver could not read."""
+
+
+@attrs.define(eq=False)
+class OpenRequest:
+    """A request that has not ended.
+
+    Attributes:
+        id: its id.
+        method: its method.
+        sender: the side that sent it.
+        revision: the revision in whose terms it was sent.
+        row: its row in the method table; None for methods that the table does not know.
+        token: its progress token.
+        progress: the last progress reported for it.
+        log_level: the least severe level of log messages that it asked for (2026-07-28).
+        task: whether it is augmented with a task (2025-11-25).
+        capabilities: the client capabilities that it declared (2026-07-28).
+        filter: what a subscription was acknowledged for; None before that.
+    """
+
+    id: RequestId
+    method: str
+    sender: Side
+    revision: str
+    row: Method | None = None
+    token: ProgressToken | None = None
+    progress: float | None = None
+    log_level: str | None = None
+    task: bool = False
+    capabilities: JSONObject | None = None
+    filter: JSONObject | None = None
+
+    def to_json(self) -> JSONObject:
+        """All but the row, which the tables give."""
+        data = attrs.asdict(self, recurse=False, filter=attrs.filters.exclude("row"))
+        return {**data, "sender": self.sender.value}
+
+    @classmethod
+    def from_json(cls, data: JSONObject, spec: Spec) -> OpenRequest:
+        """The inverse of `to_json`."""
+        sender = Side(data["sender"])
+        fields: dict[str, Any] = {
+            **data,
+            "sender": sender,
+            "row": spec.method(sender, data["method"], data["revision"]),
+        }
+        return cls(**fields)
+
+
+class Bounded(OrderedDict[K, V], Generic[K, V]):
+    """A mapping that forgets its oldest entry when it holds more than ``limit``."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__()
+        self.limit = limit
+
+    def remember(self, key: K, value: V) -> None:
+        """Put *key* last, and forget the first if there are too many."""
+        self.pop(key, None)
+        self[key] = value
+        if len(self) > self.limit:
+            self.popitem(last=False)
+
+    @property
+    def full(self) -> bool:
+        """Whether something may have been forgotten."""
+        return len(self) >= self.limit
+
+
+@attrs.define(eq=False)
+class Session:
+    """A legacy session, from ``initialize`` on. The modern era has none.
+
+    Attributes:
+        phase: how far the handshake has got.
+        opened_by: the id of the ``initialize`` request that opened it.
+        revision: the revision that the server answered; None before that.
+        client: what the client said of itself in ``initialize`` (``capabilities`` and ``clientInfo``).
+        server: what the server answered (``capabilities``, ``serverInfo``, ``instructions``).
+        declared: the names of all capabilities that both declared.
+    """
+
+    phase: Phase = Phase.OPENING
+    opened_by: RequestId | None = None
+    revision: str | None = None
+    client: JSONObject = attrs.field(factory=dict[str, Any])
+    server: JSONObject = attrs.field(factory=dict[str, Any])
+    declared: frozenset[str] = frozenset()
+
+    def agree(self, result: JSONObject) -> None:
+        """Take what the ``initialize`` result says."""
+        revision: str = result["protocolVersion"]
+        self.phase = Phase.INITIALIZED
+        self.revision = revision
+        self.server = result
+        self.declared = declared(Side.CLIENT, self.client["capabilities"], revision) | declared(
+            Side.SERVER, result["capabilities"], revision
+        )
+
+    def to_json(self) -> JSONObject:
+        """The session as plain JSON."""
+        return {
+            "phase": self.phase.value,
+            "opened_by": self.opened_by,
+            "client": self.client,
+            "server": self.server if self.revision is not None else None,
+        }
+
+    @classmethod
+    def from_json(cls, data: JSONObject) -> Session:
+        """The inverse of `to_json`."""
+        session = cls(opened_by=data["opened_by"], client=data["client"])
+        if data["server"] is not None:
+            session.agree(data["server"])
+        session.phase = Phase(data["phase"])
+        return session
+
+
+@attrs.define(eq=False)
+class State:
+    """All that a conversation remembers.
+
+    Attributes:
+        spec: the method table.
+        revisions: the revisions that are possible here.
+        eras: their eras; a client's shrinks to one when it has found out about its server.
+        observer: whose view this is; None for the wire between the two.
+        id_length: longest string taken as an id or token.
+        session: the legacy session.
+        server_declared: what the server declares in the modern era; None while that is unknown.
+        requests: the open requests by the side that sent them, and by id.
+        tokens: the open requests that carried a progress token, likewise.
+        ended: how the latest ended requests ended, likewise.
+        ended_tokens: the same for their tokens.
+    """
+
+    spec: Spec
+    revisions: frozenset[str]
+    eras: frozenset[Era]
+    observer: Side | None
+    id_length: int
+    session: Session
+    server_declared: frozenset[str] | None
+    requests: dict[Side, dict[RequestId, OpenRequest]]
+    tokens: dict[Side, dict[ProgressToken, OpenRequest]]
+    ended: dict[Side, Bounded[RequestId, Ended]]
+    ended_tokens: dict[Side, Bounded[ProgressToken, Ended]]
+
+    @classmethod
+    def new(
+        cls,
+        *,
+        spec: Spec = CORE,
+        revisions: frozenset[str],
+        eras: frozenset[Era],
+        observer: Side | None,
+        id_length: int,
+        remembered: int,
+    ) -> State:
+        """A conversation in which nothing has been said."""
+        return cls(
+            spec=spec,
+            revisions=revisions,
+            eras=eras,
+            observer=observer,
+            id_length=id_length,
+            session=Session(),
+            server_declared=None,
+            requests={side: {} for side in Side},
+            tokens={side: {} for side in Side},
+            ended={side: Bounded(remembered) for side in Side},
+            ended_tokens={side: Bounded(remembered) for side in Side},
+        )
+
+
+@attrs.define(eq=False)
+class Verdict:
+    """What a conversation makes of one message: nothing has changed yet.
+
+    Attributes:
+        sender: the side that sends it.
+        message: the message.
+        exact: whether the observer is the sender, who knows all that it has received.
+        revision: the revision in whose terms it is judged.
+        modern: whether that is a modern one.
+        row: its row in the method table (of a response: its request's).
+        payload: params or result as an object of `mcp_sansio.types`; None where they have not got the right shape.
+        violations: the rules that it breaks.
+        refusal: the error that a receiver should answer to a request; None when it should be served.
+        missing: the capability that it would need, where that was not declared.
+        request: of a response, the request that it answers; of cancelled, the request that it ends.
+        standing: of a response, what it answers.
+        reused: of a request, whether its id is in flight already, so that it opens nothing.
+        invalid: why a result cannot be taken as one; None when it can.
+    """
+
+    sender: Side
+    message: JSONRPCMessage
+    exact: bool
+    revision: str
+    modern: bool
+    row: Method | None = None
+    payload: Any = None
+    violations: list[Violation] = attrs.field(factory=list[Violation])
+    refusal: Error | None = None
+    missing: str | None = None
+    request: OpenRequest | None = None
+    standing: Standing | None = None
+    reused: bool = False
+    invalid: str | None = None

@@ -1,0 +1,25 @@
+"""Bounds on what one peer can make a connection hold."""
+
+from __future__ import annotations
+
+import attrs
+
+__all__ = ["Limits"]
+
+
+@attrs.frozen(kw_only=True)
+class Limits:
+    """How much a connection accepts. The defaults suit a trusted local peer."""
+
+    frame_bytes: int = 16 * 2**20
+    """Longest line in bytes, its newline not counted. A longer one is skipped and costs one event."""
+    depth: int | None = None
+    """Deepest nesting of arrays and objects in a message; None leaves it to the decoder."""
+    forbid_duplicate_names: bool = False
+    """Refuse objects that name a member twice (needs the standard library's codec). Else the last one wins."""
+    id_length: int = 1024
+    """Longest string that is taken as a request id or progress token, in characters."""
+    batch_length: int = 256
+    """Most messages in one batch (2025-03-26)."""
+    remembered_ids: int = 1024
+    """How many ended requests of each side are remembered, to tell late and duplicate answers from unknown ones."""

@@ -1,0 +1,239 @@
+"""Who may send what, in which revision, with which params and result, and what it needs.
+
+Source: the unions ``ClientRequest``, ``ServerRequest``, ``ClientNotification`` and ``ServerNotification`` in the schema
+of each revision, and the page of each feature.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+import attrs
+
+from .. import types as t
+from .lifecycle import ANY_PHASE, Phase
+from .revisions import Side
+
+__all__ = ["METHODS", "Kind", "Method"]
+
+
+class Kind(Enum):
+    """Whether a message is answered."""
+
+    REQUEST = "request"
+    NOTIFICATION = "notification"
+
+
+@attrs.frozen(eq=False)
+class Method:
+    """One row: a method, sent by one side, in a span of revisions.
+
+    Attributes:
+        name: the method, as on the wire.
+        kind: request or notification.
+        sender: the side that sends it.
+        payload: the class of its params.
+        result: the class of its result; notifications have none.
+        since: the first revision that has it.
+        until: the last revision that has it; None when it still exists.
+        needs: the capability that it needs, by name in `CAPABILITIES`; revisions that lack the capability need none.
+        declares_rule: the rule that a side breaks which answers it with a result but did not declare ``needs``.
+        undeclared_rule: the rule that a sender breaks without ``needs``.
+        params_rule: the rule that params of the wrong shape break.
+        result_rule: the rule that a result of the wrong shape breaks.
+        must_be_served: whether a side that declared ``needs`` must answer it with something else than -32601.
+        blobs: the member of its result whose items may hold base64.
+        phases: the phases of a legacy session in which it may be sent.
+        once: sent at most once in a session, and refused after that.
+        automatic: answered by the library unless the application asked to answer it itself.
+        cancellable: whether ``notifications/cancelled`` may end it.
+        batchable: whether it may be part of a batch.
+        cacheable: whether its result carries ``ttlMs`` and ``cacheScope`` (2026-07-28).
+        input_required: whether it may be answered ``input_required`` (2026-07-28).
+        task_augmentable: whether it may carry ``task`` (2025-11-25).
+        listens: whether it opens a subscription, on which notifications come until it is answered.
+        filter: the member of a subscription's filter that lets this notification through.
+    """
+
+    name: str
+    kind: Kind
+    sender: Side
+    payload: type[Any]
+    result: type[t.Result] = t.EmptyResult
+    since: str = "2024-11-05"
+    until: str | None = None
+    needs: str | None = None
+    declares_rule: str | None = None
+    undeclared_rule: str = "CAP-001"
+    params_rule: str = "LIB-003"
+    result_rule: str = "RPC-018"
+    must_be_served: bool = False
+    blobs: str | None = None
+    phases: frozenset[Phase] = frozenset({Phase.OPERATION})
+    once: bool = False
+    automatic: bool = False
+    cancellable: bool = True
+    batchable: bool = True
+    cacheable: bool = False
+    input_required: bool = False
+    task_augmentable: bool = False
+    listens: bool = False
+    filter: str | None = None
+
+    def exists_in(self, revision: str) -> bool:
+        """Whether *revision* has this row."""
+        return self.since <= revision and (self.until is None or revision <= self.until)
+
+
+_A, _C25, _D, _E = "2024-11-05", "2025-06-18", "2025-11-25", "2026-07-28"
+_CLIENT, _SERVER = Side.CLIENT, Side.SERVER
+
+
+def _request(sender: Side, payload: type[Any], result: type[t.Result], **columns: Any) -> Method:
+    return Method(payload.method, Kind.REQUEST, sender, payload, result, **columns)
+
+
+def _notification(sender: Side, payload: type[Any], **columns: Any) -> Method:
+    columns.setdefault("phases", ANY_PHASE)
+    return Method(payload.method, Kind.NOTIFICATION, sender, payload, **columns)
+
+
+def _list(payload: type[Any], result: type[t.Result], needs: str, *, must_be_served: bool = True) -> Method:
+    return _request(
+        _CLIENT,
+        payload,
+        result,
+        needs=needs,
+        cacheable=True,
+        declares_rule="CAP-002",
+        must_be_served=must_be_served,
+    )
+
+
+def _task_methods(requestor: Side) -> tuple[Method, ...]:
+    receiver = requestor.other.value
+    span = {"since": _D, "until": _D}
+    return (
+        _request(requestor, t.GetTaskRequest, t.GetTaskResult, needs=f"{receiver}.tasks", **span),
+        _request(requestor, t.GetTaskPayloadRequest, t.GetTaskPayloadResult, needs=f"{receiver}.tasks", **span),
+        _request(requestor, t.ListTasksRequest, t.ListTasksResult, needs=f"{receiver}.tasks.list", **span),
+        _request(requestor, t.CancelTaskRequest, t.CancelTaskResult, needs=f"{receiver}.tasks.cancel", **span),
+        _notification(requestor.other, t.TaskStatusNotification, needs=f"{receiver}.tasks", **span),
+    )
+
+
+METHODS: tuple[Method, ...] = (
+    # Requests of the client
+    _request(
+        _CLIENT,
+        t.InitializeRequest,
+        t.InitializeResult,
+        until=_D,
+        phases=frozenset({Phase.OPENING}),
+        once=True,
+        automatic=True,
+        cancellable=False,
+        batchable=False,
+        params_rule="LIFE-002",
+        result_rule="LIFE-006",
+    ),
+    _request(_CLIENT, t.PingRequest, t.EmptyResult, until=_D, phases=ANY_PHASE, automatic=True),
+    _request(_CLIENT, t.DiscoverRequest, t.DiscoverResult, since=_E, automatic=True, cacheable=True),
+    _list(t.ListToolsRequest, t.ListToolsResult, "server.tools"),
+    _request(
+        _CLIENT,
+        t.CallToolRequest,
+        t.CallToolResult,
+        needs="server.tools",
+        input_required=True,
+        task_augmentable=True,
+    ),
+    _list(t.ListResourcesRequest, t.ListResourcesResult, "server.resources"),
+    _list(
+        t.ListResourceTemplatesRequest,
+        t.ListResourceTemplatesResult,
+        "server.resources",
+        must_be_served=False,
+    ),
+    _request(
+        _CLIENT,
+        t.ReadResourceRequest,
+        t.ReadResourceResult,
+        needs="server.resources",
+        cacheable=True,
+        input_required=True,
+        blobs="contents",
+    ),
+    _request(_CLIENT, t.SubscribeRequest, t.EmptyResult, until=_D, needs="server.resources.subscribe"),
+    _request(_CLIENT, t.UnsubscribeRequest, t.EmptyResult, until=_D, needs="server.resources.subscribe"),
+    _request(_CLIENT, t.SubscriptionsListenRequest, t.SubscriptionsListenResult, since=_E, listens=True),
+    _list(t.ListPromptsRequest, t.ListPromptsResult, "server.prompts"),
+    _request(_CLIENT, t.GetPromptRequest, t.GetPromptResult, needs="server.prompts", input_required=True),
+    _request(_CLIENT, t.CompleteRequest, t.CompleteResult, needs="server.completions", declares_rule="CAP-005"),
+    _request(_CLIENT, t.SetLevelRequest, t.EmptyResult, until=_D, needs="server.logging"),
+    *_task_methods(_CLIENT),
+    # Requests of the server: legacy only, input requests in 2026-07-28
+    _request(_SERVER, t.PingRequest, t.EmptyResult, until=_D, phases=ANY_PHASE, automatic=True),
+    _request(
+        _SERVER,
+        t.CreateMessageRequest,
+        t.CreateMessageResult,
+        until=_D,
+        needs="client.sampling",
+        task_augmentable=True,
+    ),
+    _request(_SERVER, t.ListRootsRequest, t.ListRootsResult, until=_D, needs="client.roots"),
+    _request(
+        _SERVER,
+        t.ElicitRequest,
+        t.ElicitResult,
+        since=_C25,
+        until=_D,
+        needs="client.elicitation",
+        task_augmentable=True,
+    ),
+    *_task_methods(_SERVER),
+    # Notifications of the client
+    _notification(
+        _CLIENT,
+        t.InitializedNotification,
+        until=_D,
+        phases=frozenset({Phase.INITIALIZED}),
+        once=True,
+    ),
+    _notification(_CLIENT, t.CancelledNotification),
+    _notification(_CLIENT, t.ProgressNotification, until=_D),
+    _notification(
+        _CLIENT,
+        t.RootsListChangedNotification,
+        until=_D,
+        needs="client.roots.listChanged",
+        phases=frozenset({Phase.OPERATION}),
+    ),
+    # Notifications of the server
+    _notification(_SERVER, t.CancelledNotification),
+    _notification(_SERVER, t.ProgressNotification),
+    _notification(_SERVER, t.LoggingMessageNotification, needs="server.logging", undeclared_rule="CAP-004"),
+    _notification(_SERVER, t.ToolListChangedNotification, needs="server.tools.listChanged", filter="toolsListChanged"),
+    _notification(
+        _SERVER,
+        t.PromptListChangedNotification,
+        needs="server.prompts.listChanged",
+        filter="promptsListChanged",
+    ),
+    _notification(
+        _SERVER,
+        t.ResourceListChangedNotification,
+        needs="server.resources.listChanged",
+        filter="resourcesListChanged",
+    ),
+    _notification(
+        _SERVER,
+        t.ResourceUpdatedNotification,
+        needs="server.resources.subscribe",
+        filter="resourceSubscriptions",
+    ),
+    _notification(_SERVER, t.SubscriptionsAcknowledgedNotification, since=_E),
+    _notification(_SERVER, t.ElicitationCompleteNotification, since=_D, until=_D, needs="client.elicitation.url"),
+)

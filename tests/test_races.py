@@ -1,0 +1,63 @@
+"""What crosses on the way breaks no rule: a side can only know what has reached it."""
+
+from __future__ import annotations
+
+import pytest
+
+from mcp_sansio import NotificationReceived, RequestReceived, ResponseIgnored, UnexpectedReason
+from mcp_sansio import types as t
+
+from .pair import CLIENT, MODERN, SERVER, drawn, pair
+
+LOG = {"io.modelcontextprotocol/logLevel": "info"}
+SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
+
+
+@pytest.mark.parametrize("revision", ["2024-11-05", "2025-11-25", MODERN])
+def test_an_answer_that_crosses_a_cancel_is_late(revision: str) -> None:
+    p = pair(revision)
+    request_id = p.open(CLIENT)
+    p.server.respond(request_id, t.ListToolsResult([]))
+    p.client.cancel(request_id)
+    (event,) = p.client.receive_data(p.server.data_to_send())
+    assert isinstance(event, ResponseIgnored)
+    assert event.reason is UnexpectedReason.LATE
+    (ignored,) = p.server.receive_data(p.client.data_to_send())
+    assert isinstance(ignored, NotificationReceived)
+    assert drawn([event, ignored]) == []
+
+
+def test_progress_and_log_messages_that_cross_a_cancel() -> None:
+    p = pair(MODERN)
+    handle = p.client.request(t.CallToolRequest("slow", meta=LOG), progress=True)
+    (event,) = p.server.receive_data(p.client.data_to_send())
+    assert isinstance(event, RequestReceived)
+    p.server.notify(t.ProgressNotification(handle.id, 1))
+    p.server.notify(t.LoggingMessageNotification("warning", "slow"))
+    p.client.cancel(handle.id)
+    assert drawn(p.client.receive_data(p.server.data_to_send())) == []
+
+
+def test_ends_of_a_subscription_that_cross() -> None:
+    p = pair(MODERN)
+    handle = p.client.request(t.SubscriptionsListenRequest(t.SubscriptionFilter(tools_list_changed=True)))
+    p.server.receive_data(p.client.data_to_send())
+    meta = {SUBSCRIPTION: handle.id}
+    p.server.notify(t.SubscriptionsAcknowledgedNotification(t.SubscriptionFilter(tools_list_changed=True), meta=meta))
+    p.server.notify(t.ToolListChangedNotification(meta=meta))
+    p.server.notify(t.CancelledNotification(request_id=handle.id))
+    p.client.cancel(handle.id)
+    assert drawn(p.client.receive_data(p.server.data_to_send())) == []
+    assert drawn(p.server.receive_data(p.client.data_to_send())) == []
+    assert p.client.conversation.shared() == p.server.conversation.shared()
+    assert SERVER is p.server.side
+
+
+def test_a_level_that_nobody_knows_is_no_level_that_was_asked_for() -> None:
+    p = pair(MODERN)
+    p.client.request(t.CallToolRequest("slow", meta=LOG))
+    p.server.receive_data(p.client.data_to_send())
+    (event,) = p.client.receive_data(
+        b'{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"loud","data":1}}\n'
+    )
+    assert event.violations == ()

@@ -1,0 +1,68 @@
+"""For mypy and pyright, never run: events are a closed union, and a handle knows the type of its result."""
+
+from __future__ import annotations
+
+from typing import Any, assert_never, assert_type
+
+from mcp_sansio import (
+    AnswerInvalid,
+    ClientConnection,
+    ConnectionClosed,
+    Dropped,
+    ErrorReceived,
+    Event,
+    Handle,
+    InputRequired,
+    MessageInvalid,
+    Negotiated,
+    NegotiationFailed,
+    NotificationReceived,
+    RequestAnswered,
+    RequestCancelled,
+    RequestReceived,
+    ResponseIgnored,
+    ResultReceived,
+    Sent,
+    ServerConnection,
+)
+from mcp_sansio import types as t
+
+
+def every_event_is_named(event: Event) -> str:
+    match event:
+        case Negotiated() | NegotiationFailed() | ConnectionClosed():
+            return "the connection"
+        case RequestReceived() | RequestAnswered() | RequestCancelled() | NotificationReceived():
+            return "from the peer"
+        case ResultReceived() | InputRequired() | ErrorReceived() | AnswerInvalid() | ResponseIgnored():
+            return "to the peer"
+        case MessageInvalid():
+            return "noise"
+        case _:
+            assert_never(event)
+
+
+def a_handle_knows_its_result(client: ClientConnection, event: Event) -> list[t.Tool]:
+    handle = client.request(t.ListToolsRequest())
+    assert_type(handle, Handle[t.ListToolsResult])
+    if handle.answered_by(event):
+        assert_type(event, ResultReceived[t.ListToolsResult])
+        return event.result.tools
+    return []
+
+
+def every_request_has_its_result(client: ClientConnection, server: ServerConnection) -> None:
+    assert_type(client.request(t.CallToolRequest("add", {"a": 1})), Handle[t.CallToolResult])
+    assert_type(client.request(t.PingRequest()), Handle[t.EmptyResult])
+    assert_type(client.request(t.DiscoverRequest()), Handle[t.DiscoverResult])
+    assert_type(server.request(t.ListRootsRequest()), Handle[t.ListRootsResult])
+    assert_type(client.request(t.CustomRequest("vendor/thing")), Handle[t.CustomResult])
+    assert_type(server.respond(1, t.EmptyResult()), Sent | Dropped)
+
+
+def a_server_matches_on_requests(event: RequestReceived) -> dict[str, Any] | None:
+    match event.request:
+        case t.CallToolRequest(name="add", arguments=arguments):
+            return assert_type(arguments, dict[str, Any] | None)
+        case _:
+            return None
