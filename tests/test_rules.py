@@ -748,6 +748,53 @@ def call_as_a_task(p: Pair, sender: Side) -> JSON:
     return request(900, "sampling/createMessage", {**PLAIN_SAMPLING, "task": {}})
 
 
+def task(status: str) -> dict[str, Any]:
+    times = dict.fromkeys(("createdAt", "lastUpdatedAt"), "2025-11-25T10:30:00Z")
+    return {"taskId": "t1", "status": status, "ttl": None, **times}
+
+
+@wrong("TASK-001")
+def task_comes_back_to_life(p: Pair, sender: Side) -> JSON:
+    for status in ("working", "input_required", "working", "working", "failed"):
+        line = encode(notification("notifications/tasks/status", task(status)))
+        us, peer = p.of(sender), p.of(sender.other)
+        us.send_raw(parsed(notification("notifications/tasks/status", task(status))))
+        us.data_to_send()
+        assert drawn(peer.receive_data(line)) == []
+    return notification("notifications/tasks/status", task("completed"))
+
+
+@wrong("TASK-001")
+def answers_disagree(p: Pair, sender: Side) -> JSON:
+    ids: list[Any] = []
+    for ask in (t.ListTasksRequest(), t.CancelTaskRequest("t1"), t.GetTaskRequest("t1")):
+        ids.append(p.of(sender.other).request(ask).id)
+    p.of(sender).receive_data(p.of(sender.other).data_to_send())
+    for request_id, told in ((ids[0], {"tasks": [task("working")]}), (ids[1], task("cancelled"))):
+        p.of(sender).send_raw(parsed(result(request_id, told)))
+        assert drawn(p.of(sender.other).receive_data(p.of(sender).data_to_send())) == []
+    return result(ids[2], task("working"))
+
+
+@wrong("TASK-002")
+def result_of_no_task(p: Pair, sender: Side) -> JSON:
+    request_id = p.of(sender.other).request(t.GetTaskPayloadRequest("t1")).id
+    p.of(sender).receive_data(p.of(sender.other).data_to_send())
+    related = {"io.modelcontextprotocol/related-task": {"taskId": "another"}}
+    return result(request_id, {"_meta": related})
+
+
+@wrong("CACHE-002")
+def pages_of_two_scopes(p: Pair, sender: Side) -> JSON:
+    first = p.client.request(t.ListToolsRequest()).id
+    second = p.client.request(t.ListToolsRequest("")).id
+    p.server.receive_data(p.client.data_to_send())
+    page = {"tools": [], "resultType": "complete", "ttlMs": 0}
+    p.server.send_raw(parsed(result(first, {**page, "nextCursor": "", "cacheScope": "public"})))
+    assert drawn(p.client.receive_data(p.server.data_to_send())) == []
+    return result(second, {**page, "cacheScope": "private"})
+
+
 @wrong("META-001", own=False)  # our server refuses the request
 def served_what_was_removed(p: Pair, sender: Side) -> JSON:
     p.client.send_raw(parsed(modern(900, "ping")), allow=frozenset({"LIB-010"}))

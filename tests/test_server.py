@@ -361,3 +361,9 @@ def test_a_name_that_cannot_be_written_is_refused_at_once() -> None:
         with pytest.raises(LocalProtocolError) as raised:
             make()
         assert raised.value.reason is Reason.CONFIGURATION
+
+
+def test_a_member_that_another_method_has_may_be_anything_here() -> None:
+    server = ServerConnection(SERVER_INFO, SERVER_CAPABILITIES)
+    feed(server, modern(1, "resources/read", uri="a", cursor=[], taskId={}))
+    assert server.respond(1, t.ReadResourceResult([])) == Sent()

@@ -42,6 +42,7 @@ from ..spec import (
 )
 from ..spec.error_codes import ERROR_DATA
 from ..spec.meta import CLIENT_CAPABILITIES, LOG_LEVEL, PROTOCOL_VERSION, REQUEST_META, SUBSCRIPTION_ID
+from ..spec.tasks import NEXT_STATUS, RELATED_TASK
 from ..types.converter import PayloadError, structure
 from .state import End, OpenRequest, Standing, State, Verdict
 
@@ -114,6 +115,7 @@ def check_request(state: State, v: Verdict, message: JSONRPCRequest, in_batch: b
     if v.modern:
         _check_meta_types(v, meta, request)
     _check_token(state, v, meta, request)
+    request.cursor, request.task_id = _text(message.params, "cursor"), _text(message.params, "taskId")
     _check_needs_by_params(state, v, message, request)
     if _opens_other_era(state, v, message, meta) and not v.exact:
         v.violations.clear()
@@ -132,6 +134,11 @@ def _opens_other_era(state: State, v: Verdict, message: JSONRPCRequest, meta: JS
     if v.modern:
         return any(row.once for row in state.spec.rows(v.sender, message.method))
     return state.session.phase is Phase.OPENING and _looks_modern(state, v.sender, message.method, meta)
+
+
+def _text(params: JSONObject | None, name: str) -> str | None:
+    value = params.get(name) if params else None
+    return value if type(value) is str else None
 
 
 def _is_modern(state: State, v: Verdict, method: str, meta: JSONObject) -> bool:
@@ -337,6 +344,8 @@ def check_notification(state: State, v: Verdict, message: JSONRPCNotification) -
         return
     if v.modern and v.row.filter is not None:
         _check_subscription(state, v, params, meta)
+    if v.row.statuses is not None:
+        _check_statuses(state, v, [params])
     check = _NOTIFICATIONS.get(v.row.name)
     if check is not None:
         check(state, v, params)
@@ -560,7 +569,15 @@ def _check_result(state: State, v: Verdict, request: OpenRequest, result: JSONOb
     if cls is t.InputRequiredResult:
         _check_input_required(state, v, request, result)
     elif v.modern and row.cacheable:
-        _check_cacheable(v, row, result)
+        _check_cacheable(state, v, row, request, result)
+    if cls is t.CreateTaskResult:
+        _check_statuses(state, v, [result["task"]])
+    elif row.statuses is not None:
+        _check_statuses(state, v, [result] if row.statuses == "$" else result[row.statuses])
+    elif row.task_result:
+        related = meta_of(result).get(RELATED_TASK)
+        if not is_object(related) or related.get("taskId") != request.task_id:
+            breach(v, "TASK-002", f"the result of {row.name} does not name its task in _meta {RELATED_TASK}")
     if row.declares_rule is not None and row.needs is not None and has(state, v, row.needs) is False:
         breach(v, row.declares_rule, f"{row.name} was served, but {row.needs} was not declared")
     if row.listens and meta_of(result).get(SUBSCRIPTION_ID, ABSENT) != request.id:
@@ -599,10 +616,21 @@ def _needs_of_input(state: State, asked: JSONObject) -> Iterable[tuple[str, str]
             yield need.rule, need.needs
 
 
-def _check_cacheable(v: Verdict, row: Method, result: JSONObject) -> None:
+def _check_cacheable(state: State, v: Verdict, row: Method, request: OpenRequest, result: JSONObject) -> None:
     ttl, scope = result.get("ttlMs"), result.get("cacheScope")
     if type(ttl) is not int or ttl < 0 or scope not in ("public", "private"):
         breach(v, "CACHE-001", f"the result of {row.name} lacks a ttlMs of 0 or more, or cacheScope")
+    elif request.cursor is not None and state.scopes.get((row.name, request.cursor), scope) != scope:
+        breach(v, "CACHE-002", f"this page of {row.name} is {scope}, the one before was not")
+
+
+def _check_statuses(state: State, v: Verdict, tasks: list[JSONObject]) -> None:
+    """What the side that runs tasks says of them agrees with what it said before."""
+    for task in tasks:
+        before, now = state.statuses[v.sender].get(task["taskId"]), task["status"]
+        if before is not None and before != now and now not in NEXT_STATUS.get(before, {now}):
+            breach(v, "TASK-001", f"the task {_short(task['taskId'])} went from {before} to {_short(now)}")
+    v.tasks = tasks
 
 
 def _check_blobs(v: Verdict, contents: list[JSONObject]) -> None:

@@ -162,6 +162,7 @@ class Conversation:
         state, row, request = self._state, v.row, v.request
         if row is not None and row.once and state.session.phase in row.phases and v.payload is not None:
             state.session.phase = Phase.OPERATION
+        self._learn(v)
         if request is None:
             return
         params = message.params or {}
@@ -178,6 +179,7 @@ class Conversation:
         if v.standing is not Standing.EXPECTED or request is None:
             return
         self._end(request, End.ANSWERED)
+        self._learn(v)
         opens = self._is_handshake(request) and request.id == session.opened_by
         if not opens or session.phase is not Phase.INITIALIZING:
             return
@@ -190,6 +192,14 @@ class Conversation:
             session.agree(message.result)
         else:
             self._state.session = Session()
+
+    def _learn(self, v: Verdict) -> None:
+        """Remember what later messages are held against."""
+        for task in v.tasks:
+            self._state.statuses[v.sender].remember(task["taskId"], task["status"])
+        following, scope = getattr(v.payload, "next_cursor", None), getattr(v.payload, "cache_scope", None)
+        if v.request is not None and following is not None and scope is not None:
+            self._state.scopes.remember((v.request.method, following), scope)
 
     def _end(self, request: OpenRequest, how: End) -> None:
         state = self._state
@@ -212,6 +222,8 @@ class Conversation:
             "requests": [r.to_json() for requests in state.requests.values() for r in requests.values()],
             "ended": {side.value: _pairs(ended) for side, ended in state.ended.items()},
             "ended_tokens": {side.value: _pairs(ended) for side, ended in state.ended_tokens.items()},
+            "statuses": {side.value: [[*item] for item in known.items()] for side, known in state.statuses.items()},
+            "scopes": [[*key, scope] for key, scope in state.scopes.items()],
         }
 
     def restore(self, data: JSONObject) -> None:
@@ -219,13 +231,18 @@ class Conversation:
         state = self._state
         state.eras = frozenset(Era(era) for era in data["eras"])
         state.session = Session.from_json(data["session"])
-        known = data["server_declared"]
-        state.server_declared = None if known is None else frozenset(known)
+        declared_names = data["server_declared"]
+        state.server_declared = None if declared_names is None else frozenset(declared_names)
         for item in data["requests"]:
             request = OpenRequest.from_json(item, state.spec)
             state.requests[request.sender][request.id] = request
             if request.token is not None:
                 state.tokens[request.sender][request.token] = request
+        for side, known in data["statuses"].items():
+            for task_id, status in known:
+                state.statuses[Side(side)].remember(task_id, status)
+        for method, cursor, scope in data["scopes"]:
+            state.scopes.remember((method, cursor), scope)
         for memory, saved in ((state.ended, data["ended"]), (state.ended_tokens, data["ended_tokens"])):
             for side, pairs in saved.items():
                 _fill(memory[Side(side)], pairs)

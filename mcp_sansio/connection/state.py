@@ -73,6 +73,8 @@ class OpenRequest:
         task: whether it is augmented with a task (2025-11-25).
         capabilities: the client capabilities that it declared (2026-07-28).
         filter: what a subscription was acknowledged for; None before that.
+        cursor: the page of a list that it asks for.
+        task_id: the task whose result it asks for.
     """
 
     id: RequestId
@@ -86,6 +88,8 @@ class OpenRequest:
     task: bool = False
     capabilities: JSONObject | None = None
     filter: JSONObject | None = None
+    cursor: str | None = None
+    task_id: str | None = None
 
     def to_json(self) -> JSONObject:
         """All but the row, which the tables give."""
@@ -189,6 +193,8 @@ class State:
         tokens: the open requests that carried a progress token, likewise.
         ended: how the latest ended requests ended, likewise.
         ended_tokens: the same for their tokens.
+        statuses: the last known status of the latest tasks, by the side that runs them, and by id.
+        scopes: the cacheScope of the latest pages, by method and the cursor of the page that follows.
     """
 
     spec: Spec
@@ -202,6 +208,8 @@ class State:
     tokens: dict[Side, dict[ProgressToken, OpenRequest]]
     ended: dict[Side, Bounded[RequestId, Ended]]
     ended_tokens: dict[Side, Bounded[ProgressToken, Ended]]
+    statuses: dict[Side, Bounded[str, str]]
+    scopes: Bounded[tuple[str, str], str]
 
     @classmethod
     def new(
@@ -227,6 +235,8 @@ class State:
             tokens={side: {} for side in Side},
             ended={side: Bounded(remembered) for side in Side},
             ended_tokens={side: Bounded(remembered) for side in Side},
+            statuses={side: Bounded(remembered) for side in Side},
+            scopes=Bounded(remembered),
         )
 
 
@@ -249,6 +259,7 @@ class Verdict:
         standing: of a response, what it answers.
         reused: of a request, whether its id is in flight already, so that it opens nothing.
         invalid: why a result cannot be taken as one; None when it can.
+        tasks: the tasks whose status it tells.
     """
 
     sender: Side
@@ -265,3 +276,4 @@ class Verdict:
     standing: Standing | None = None
     reused: bool = False
     invalid: str | None = None
+    tasks: list[JSONObject] = attrs.field(factory=list[JSONObject])

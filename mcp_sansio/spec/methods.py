@@ -50,6 +50,8 @@ class Method:
         cancellable: whether ``notifications/cancelled`` may end it.
         batchable: whether it may be part of a batch.
         cacheable: whether its result carries ``ttlMs`` and ``cacheScope`` (2026-07-28).
+        statuses: where its result or params tell the status of tasks: "$" for themselves, else the name of a member.
+        task_result: whether its result is that of a task.
         input_required: whether it may be answered ``input_required`` (2026-07-28).
         task_augmentable: whether it may carry ``task`` (2025-11-25).
         listens: whether it opens a subscription, on which notifications come until it is answered.
@@ -76,6 +78,8 @@ class Method:
     cancellable: bool = True
     batchable: bool = True
     cacheable: bool = False
+    statuses: str | None = None
+    task_result: bool = False
     input_required: bool = False
     task_augmentable: bool = False
     listens: bool = False
@@ -112,14 +116,15 @@ def _list(payload: type[Any], result: type[t.Result], needs: str, *, must_be_ser
 
 
 def _task_methods(requestor: Side) -> tuple[Method, ...]:
-    receiver = requestor.other.value
-    span = {"since": _D, "until": _D}
+    tasks = f"{requestor.other.value}.tasks"
+    span: dict[str, Any] = {"since": _D, "until": _D}
+    told: dict[str, Any] = {"statuses": "$", **span}
     return (
-        _request(requestor, t.GetTaskRequest, t.GetTaskResult, needs=f"{receiver}.tasks", **span),
-        _request(requestor, t.GetTaskPayloadRequest, t.GetTaskPayloadResult, needs=f"{receiver}.tasks", **span),
-        _request(requestor, t.ListTasksRequest, t.ListTasksResult, needs=f"{receiver}.tasks.list", **span),
-        _request(requestor, t.CancelTaskRequest, t.CancelTaskResult, needs=f"{receiver}.tasks.cancel", **span),
-        _notification(requestor.other, t.TaskStatusNotification, needs=f"{receiver}.tasks", **span),
+        _request(requestor, t.GetTaskRequest, t.GetTaskResult, needs=tasks, **told),
+        _request(requestor, t.GetTaskPayloadRequest, t.GetTaskPayloadResult, needs=tasks, task_result=True, **span),
+        _request(requestor, t.ListTasksRequest, t.ListTasksResult, needs=f"{tasks}.list", statuses="tasks", **span),
+        _request(requestor, t.CancelTaskRequest, t.CancelTaskResult, needs=f"{tasks}.cancel", **told),
+        _notification(requestor.other, t.TaskStatusNotification, needs=tasks, **told),
     )
 
 

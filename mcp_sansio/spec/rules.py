@@ -206,6 +206,8 @@ RULES: dict[str, Rule] = {
         # Caching hints
         Rule("CACHE-001", _M, _E, None, _SERVER, "server/utilities/caching",
             "a cacheable result has ttlMs, 0 or more, and cacheScope"),
+        Rule("CACHE-002", _M, _E, None, _SERVER, "server/utilities/caching",
+            "every page of a list has the same cacheScope"),
         # Multi round-trip requests
         Rule("MRTR-001", _MN, _E, None, _SERVER, "basic/patterns/mrtr#supported-requests",
             "input_required only for prompts/get, resources/read and tools/call"),
@@ -229,6 +231,10 @@ RULES: dict[str, Rule] = {
         Rule("SUB-005", _M, _E, None, _SERVER, "basic/patterns/subscriptions#graceful-closure",
             "the listen result carries the subscriptionId in _meta"),
         # Tasks of 2025-11-25
+        Rule("TASK-001", _M, _D, _D, _BOTH, "basic/utilities/tasks#task-status-lifecycle",
+            "the status of a task changes only along the allowed paths, and never once it is terminal"),
+        Rule("TASK-002", _M, _D, _D, _BOTH, "basic/utilities/tasks#associating-task-related-messages",
+            "the result of a task carries its id in _meta"),
         Rule("TASK-005", _MN, _D, _D, _BOTH, "basic/utilities/tasks#capabilities",
             "no task where the receiver did not declare tasks for the request"),
         # Removed methods
