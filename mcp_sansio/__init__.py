@@ -35,6 +35,16 @@ from .connection import (
 from .errors import CapabilityError, LocalProtocolError, Reason
 from .jsonrpc import ABSENT, Error
 from .limits import Limits
+from .messages import (
+    ErrorMessage,
+    Message,
+    MessageError,
+    NotificationMessage,
+    RequestMessage,
+    ResultMessage,
+    parse_message,
+    serialize_message,
+)
 from .spec import ALL_REVISIONS, LEGACY_REVISIONS, MODERN_REVISIONS, RULES, ErrorCode, Level, Rule, Side, Violation
 
 __all__ = [
@@ -56,6 +66,7 @@ __all__ = [
     "DroppedReason",
     "Error",
     "ErrorCode",
+    "ErrorMessage",
     "ErrorReceived",
     "Event",
     "FailureReason",
@@ -64,17 +75,22 @@ __all__ = [
     "Level",
     "Limits",
     "LocalProtocolError",
+    "Message",
+    "MessageError",
     "MessageInvalid",
     "Negotiated",
     "NegotiationFailed",
+    "NotificationMessage",
     "NotificationReceived",
     "Outgoing",
     "Pending",
     "Reason",
     "RequestAnswered",
     "RequestCancelled",
+    "RequestMessage",
     "RequestReceived",
     "ResponseIgnored",
+    "ResultMessage",
     "ResultReceived",
     "Rule",
     "Sent",
@@ -82,4 +98,6 @@ __all__ = [
     "Side",
     "UnexpectedReason",
     "Violation",
+    "parse_message",
+    "serialize_message",
 ]

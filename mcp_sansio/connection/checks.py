@@ -547,22 +547,14 @@ def _check_result(state: State, v: Verdict, request: OpenRequest, result: JSONOb
             breach(v, "META-001", f"{request.method} was removed before {v.revision}, yet it was served")
         v.payload = t.CustomResult(extra=dict(result))
         return
-    cls: type[Any] = row.result
     result_type = result.get("resultType", ABSENT)
     if v.modern and result_type is ABSENT:
         breach(v, "RPC-016", f"the result of {row.name} has no resultType")
-    if v.modern and result_type == "input_required":
-        cls = t.InputRequiredResult
-        if not row.input_required:
-            breach(v, "MRTR-001", f"{row.name} was answered input_required")
-            v.invalid = f"{row.name} has no multi round-trip"
-            return
-    elif v.modern and result_type is not ABSENT and result_type != "complete":
-        v.invalid = f"the resultType {_short(result_type)} is unknown"
-        breach(v, "RPC-018", v.invalid)
+    cls = row.result_class(result, v.revision, task=request.task)
+    if cls is None:
+        v.invalid = f"{row.name} has no result of the type {_short(result_type)}"
+        breach(v, "MRTR-001" if result_type == "input_required" else "RPC-018", v.invalid)
         return
-    elif request.task and is_object(result.get("task")):
-        cls = t.CreateTaskResult
     _check_shape(v, row, cls, result)
     if v.invalid is not None:
         return

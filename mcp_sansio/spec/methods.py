@@ -12,8 +12,9 @@ from typing import Any
 import attrs
 
 from .. import types as t
+from ..jsonrpc import JSONObject, is_object
 from .lifecycle import ANY_PHASE, Phase
-from .revisions import Side
+from .revisions import MODERN_REVISIONS, Side
 
 __all__ = ["METHODS", "Kind", "Method"]
 
@@ -88,6 +89,26 @@ class Method:
     def exists_in(self, revision: str) -> bool:
         """Whether *revision* has this row."""
         return self.since <= revision and (self.until is None or revision <= self.until)
+
+    def result_class(self, result: JSONObject, revision: str, *, task: bool) -> type[t.Result] | None:
+        """The class that *result*, as decoded JSON, is read as.
+
+        Args:
+            result: a result of this method.
+            revision: the revision in force.
+            task: whether the request was augmented with a task (2025-11-25).
+
+        Returns:
+            The class; None where its ``resultType`` is unknown, or not one that this method has.
+        """
+        if revision in MODERN_REVISIONS:
+            kind = result.get("resultType", "complete")
+            if kind == "input_required":
+                return t.InputRequiredResult if self.input_required else None
+            return self.result if kind == "complete" else None
+        if task and is_object(result.get("task")):
+            return t.CreateTaskResult
+        return self.result
 
 
 _A, _C25, _D, _E = "2024-11-05", "2025-06-18", "2025-11-25", "2026-07-28"
