@@ -26,7 +26,7 @@ from .jsonrpc import (
 )
 from .jsonrpc import parse_message as parse_envelope
 from .limits import Limits
-from .spec import CORE, MODERN_REVISIONS, REVISIONS, Kind, Method, Side, Spec
+from .spec import CORE, MODERN_REVISIONS, REVISIONS, Kind, Method, Side, Spec, extension_capability
 from .spec.meta import REQUEST_META
 from .types import AnyNotification, AnyRequest, CustomNotification, CustomRequest, CustomResult, Result
 from .types.converter import PayloadError, UnavailableError, structure, unstructure
@@ -220,6 +220,9 @@ def _result(spec: Spec, sender: Side, answering: str | None, result: JSONObject,
     if row is None:
         return CustomResult(extra=dict(result))
     cls = row.result_class(result, revision, task=row.task_augmentable)
+    if cls is None:
+        everything = {extension_capability(Side.CLIENT, extension.name) for extension in spec.extensions}
+        cls = spec.extension_results(row.name, everything).get(str(result["resultType"]))
     if cls is None:
         raise MessageError("$.result.resultType", f"{row.name} has no such result", ("RPC-018",))
     read: Result = _read(result, cls, revision, "$.result")

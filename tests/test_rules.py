@@ -49,8 +49,11 @@ from .pair import (
     state_of,
     tools_result,
 )
+from .test_extensions import DECLARED, SPEC
 
 A, B, C, D, E = EVERY
+JOBS = SPEC
+HAS_JOBS = t.ServerCapabilities(extensions=DECLARED)
 CLIENT, SERVER = SIDES
 
 Make = Callable[[Pair, Side], JSON]
@@ -917,6 +920,11 @@ def asks_for_sampling_with_tools(p: Pair, sender: Side) -> JSON:
 @wrong("LIB-008", revisions=[E], client_can=FORMS_ONLY)
 def asks_for_sampling_with_context(p: Pair, sender: Side) -> JSON:
     return asks_for(p, "sampling/createMessage", **PLAIN_SAMPLING, includeContext="thisServer")
+
+
+@wrong("LIB-012", client_settings={"spec": JOBS}, server_settings={"spec": JOBS}, server_can=HAS_JOBS, own=False)
+def extension_that_was_not_declared(p: Pair, sender: Side) -> JSON:
+    return modern(900, "com.example/jobs/get", {"job": "j1"})
 
 
 @wrong("LIB-009", [CLIENT], server_can=NOTHING)

@@ -90,6 +90,7 @@ class Connection(Sender):
         codec: Codec,
         manual: Iterable[str],
         strict_capabilities: bool,
+        forwarding: bool,
         spec: Spec,
     ) -> None:
         self._limits = limits if limits is not None else Limits()
@@ -98,9 +99,12 @@ class Connection(Sender):
         self._spec = spec
         self._declaration = declaration
         self._strict_capabilities = strict_capabilities
+        self._forwarding = forwarding
         self._revisions = self._known_revisions(revisions)
         self._manual = self._answerable(manual)
-        self._conversation = Conversation(observer=self.side, revisions=self._revisions, limits=self._limits, spec=spec)
+        self._conversation = Conversation(
+            observer=self.side, revisions=self._revisions, limits=self._limits, spec=spec, forwarding=forwarding
+        )
         self._reader = Reader(codec, self._limits)
         self._state = ConnectionState.OPEN
         self._queue: list[Outgoing] = []
@@ -499,6 +503,7 @@ class Connection(Sender):
             "revisions": sorted(self._revisions),
             "manual": sorted(self._manual),
             "strict_capabilities": self._strict_capabilities,
+            "forwarding": self._forwarding,
             "declaration": {name: list(self._declaration.at(name)) for name in sorted(self._revisions)},
             "state": self._state.value,
             "next_id": self._next_id,

@@ -37,6 +37,7 @@ from ..spec import (
     Side,
     Violation,
     declared,
+    extension_capability,
     newest,
     of_era,
 )
@@ -50,6 +51,7 @@ __all__ = [
     "check_notification",
     "check_request",
     "check_response",
+    "declared_by",
     "may_send",
     "meta_of",
     "modern_versions",
@@ -111,7 +113,7 @@ def check_request(state: State, v: Verdict, message: JSONRPCRequest, in_batch: b
     if v.row is None:
         refuse(v, ErrorCode.METHOD_NOT_FOUND, f"Method not found: {message.method[:80]}")
     _check_capability(state, v)
-    _check_params(v, message.method, message.params)
+    _check_params(state, v, message.method, message.params)
     if v.modern:
         _check_meta_types(v, meta, request)
     _check_token(state, v, meta, request)
@@ -246,29 +248,33 @@ def _check_method(state: State, v: Verdict, method: str, kind: Kind) -> None:
 def _check_capability(state: State, v: Verdict) -> None:
     """The gate: what the method needs must have been declared."""
     row = v.row
-    if row is None or row.needs is None or has(state, v, row.needs) is not False:
+    if row is None:
         return
-    v.missing = row.needs
-    breach(v, row.undeclared_rule, f"{row.name} needs {row.needs}, which was not declared")
-    if row.undeclared_rule == "CAP-001":
-        breach(v, "LIB-009", f"{row.name} needs {row.needs}, which was not declared")
-    refuse(v, ErrorCode.METHOD_NOT_FOUND, f"Method not found: {row.name} ({row.needs} is not declared)")
+    extension = None if row.extension is None else extension_capability(Side.SERVER, row.extension)
+    for need in (row.needs, extension):
+        if need is None or has(state, v, need) is not False:
+            continue
+        v.missing = need
+        breach(v, row.undeclared_rule, f"{row.name} needs {need}, which was not declared")
+        if row.undeclared_rule == "CAP-001":
+            breach(v, "LIB-009", f"{row.name} needs {need}, which was not declared")
+        refuse(v, ErrorCode.METHOD_NOT_FOUND, f"Method not found: {row.name} ({need} is not declared)")
 
 
 def has(state: State, v: Verdict, capability: str) -> bool | None:
     """Whether *capability* was declared; None when that is unknown, or the revision lacks it."""
-    row = CAPABILITIES[capability]
-    if not row.exists_in(v.revision):
+    row = CAPABILITIES.get(capability)  # extensions have none
+    if row is not None and not row.exists_in(v.revision):
         return None
     if not v.modern:
         return capability in state.session.declared if state.session.revision is not None else None
     return None if state.server_declared is None else capability in state.server_declared
 
 
-def _check_params(v: Verdict, method: str, params: JSONObject | None) -> None:
+def _check_params(state: State, v: Verdict, method: str, params: JSONObject | None) -> None:
     """Read the params as what the revision says they are."""
     row = v.row
-    if row is None:
+    if row is None or (state.forwarding and not row.inspected):
         kind = t.CustomNotification if isinstance(v.message, JSONRPCNotification) else t.CustomRequest
         v.payload = kind(method, dict(params) if params is not None else None)
         return
@@ -291,6 +297,20 @@ def _check_meta_types(v: Verdict, meta: JSONObject, request: OpenRequest) -> Non
             return
     request.capabilities = meta.get(CLIENT_CAPABILITIES)
     request.log_level = meta.get(LOG_LEVEL)
+    extension = v.row.extension if v.row is not None else None
+    if extension is not None and extension_capability(Side.CLIENT, extension) not in declared_by(request):
+        breach(v, "LIB-012", f"{request.method} needs the extension {extension}, which the request does not declare")
+        refuse(
+            v,
+            ErrorCode.MISSING_REQUIRED_CLIENT_CAPABILITY,
+            f"declare the extension {extension}",
+            {"requiredCapabilities": {"extensions": {extension: {}}}},
+        )
+
+
+def declared_by(request: OpenRequest) -> frozenset[str]:
+    """The names of what the client declared with a modern request."""
+    return declared(Side.CLIENT, request.capabilities or {}, request.revision)
 
 
 def _check_token(state: State, v: Verdict, meta: JSONObject, request: OpenRequest) -> None:
@@ -339,7 +359,7 @@ def check_notification(state: State, v: Verdict, message: JSONRPCNotification) -
         _check_phase(state, v, v.row, message)
     _check_method(state, v, message.method, Kind.NOTIFICATION)
     _check_capability(state, v)
-    _check_params(v, message.method, message.params)
+    _check_params(state, v, message.method, message.params)
     if v.payload is None or v.row is None:
         return
     if v.modern and v.row.filter is not None:
@@ -547,10 +567,15 @@ def _check_result(state: State, v: Verdict, request: OpenRequest, result: JSONOb
             breach(v, "META-001", f"{request.method} was removed before {v.revision}, yet it was served")
         v.payload = t.CustomResult(extra=dict(result))
         return
+    if state.forwarding and not row.inspected:
+        v.payload = t.CustomResult(extra=dict(result))
+        return
     result_type = result.get("resultType", ABSENT)
     if v.modern and result_type is ABSENT:
         breach(v, "RPC-016", f"the result of {row.name} has no resultType")
     cls = row.result_class(result, v.revision, task=request.task)
+    if cls is None and type(result_type) is str:
+        cls = state.spec.extension_results(row.name, declared_by(request)).get(result_type)
     if cls is None:
         v.invalid = f"{row.name} has no result of the type {_short(result_type)}"
         breach(v, "MRTR-001" if result_type == "input_required" else "RPC-018", v.invalid)
@@ -572,7 +597,8 @@ def _check_result(state: State, v: Verdict, request: OpenRequest, result: JSONOb
             breach(v, "TASK-002", f"the result of {row.name} does not name its task in _meta {RELATED_TASK}")
     if row.declares_rule is not None and row.needs is not None and has(state, v, row.needs) is False:
         breach(v, row.declares_rule, f"{row.name} was served, but {row.needs} was not declared")
-    if row.listens and meta_of(result).get(SUBSCRIPTION_ID, ABSENT) != request.id:
+    subscription = meta_of(result).get(SUBSCRIPTION_ID, ABSENT)
+    if row.listens and (type(subscription) is not type(request.id) or subscription != request.id):
         breach(v, "SUB-005", f"the result of {row.name} lacks its subscriptionId in _meta")
     if row.blobs is not None:
         _check_blobs(v, result[row.blobs])
@@ -593,7 +619,7 @@ def _names_input_request(error: PayloadError) -> bool:
 def _check_input_required(state: State, v: Verdict, request: OpenRequest, result: JSONObject) -> None:
     if "inputRequests" not in result and "requestState" not in result:
         breach(v, "MRTR-002", "the input_required result has neither inputRequests nor requestState")
-    known = declared(Side.CLIENT, request.capabilities or {}, v.revision)
+    known = declared_by(request)
     for asked in result.get("inputRequests", {}).values():
         for rule, need in _needs_of_input(state, asked):
             if need not in known and CAPABILITIES[need].exists_in(v.revision):

@@ -63,6 +63,8 @@ class ClientConnection(Connection):
         codec: how JSON is read and written.
         manual: requests of the server that the application answers, though the library could: ``{"ping"}``.
         strict_capabilities: refuse to send what the server did not declare. Some servers declare too little.
+        forwarding: for gateways: payloads stay decoded JSON (`CustomRequest`, `CustomNotification`, `CustomResult`),
+            but for those that the connection itself acts on; nothing is lost, and the envelope's rules still hold.
         send_info: name the client in each modern request, as the specification recommends.
         spec: the method table.
 
@@ -83,6 +85,7 @@ class ClientConnection(Connection):
         codec: Codec = STDLIB,
         manual: Iterable[str] = (),
         strict_capabilities: bool = True,
+        forwarding: bool = False,
         send_info: bool = True,
         spec: Spec = CORE,
     ) -> None:
@@ -98,6 +101,7 @@ class ClientConnection(Connection):
             codec=codec,
             manual=manual,
             strict_capabilities=strict_capabilities,
+            forwarding=forwarding,
             send_info=send_info,
             spec=spec,
         )
@@ -404,6 +408,7 @@ class ClientConnection(Connection):
             codec=codec,
             manual=data["manual"],
             strict_capabilities=data["strict_capabilities"],
+            forwarding=data["forwarding"],
             send_info=data["send_info"],
             spec=spec,
         )

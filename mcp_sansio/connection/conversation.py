@@ -35,6 +35,7 @@ class Conversation:
         revisions: the revisions that are possible here.
         limits: `Limits.id_length` and `Limits.remembered_ids` bound what is kept.
         spec: the method table.
+        forwarding: payloads stay decoded JSON, and are not held against the schema.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class Conversation:
         revisions: frozenset[str] = frozenset(REVISIONS),
         limits: Limits | None = None,
         spec: Spec = CORE,
+        forwarding: bool = False,
     ) -> None:
         limits = limits if limits is not None else Limits()
         self._state = State.new(
@@ -52,6 +54,7 @@ class Conversation:
             eras=frozenset(REVISIONS[name].era for name in revisions),
             observer=observer,
             id_length=limits.id_length,
+            forwarding=forwarding,
             remembered=limits.remembered_ids,
         )
 

@@ -44,6 +44,7 @@ from ..types import (
     exists,
 )
 from ..types.converter import PayloadError, UnavailableError, unstructure
+from .checks import declared_by
 from .conversation import Conversation
 from .deadlines import Deadlines
 from .outgoing import Dropped, DroppedReason, Handle, Outgoing, Sent
@@ -179,6 +180,7 @@ class Sender:
     _revisions: frozenset[str]
     _declaration: Declaration
     _strict_capabilities: bool
+    _forwarding: bool
     _conversation: Conversation
     _state: ConnectionState
     _queue: list[Outgoing]
@@ -238,7 +240,8 @@ class Sender:
         if id is None:
             self._next_id = fresh + 1
         row = verdict.row
-        result_type: Any = CustomResult if row is None else row.result
+        raw = row is None or (self._forwarding and not row.inspected)
+        result_type: Any = CustomResult if raw else cast(Method, row).result
         return Handle(request_id, request.method, result_type)
 
     def notify(self, notification: Notification, *, related: RequestId | None = None) -> None:
@@ -401,7 +404,7 @@ class Sender:
 
     def _check_custom(self, payload: object) -> None:
         """A message that has a class is sent by it, so that its result has one too."""
-        if isinstance(payload, CustomRequest):
+        if isinstance(payload, CustomRequest) and not self._forwarding:
             for row in self._spec.rows(self.side, payload.method):
                 name = row.payload.__name__
                 raise LocalProtocolError(Reason.INVALID_PAYLOAD, f"{payload.method} has a class of its own: {name}")
@@ -496,6 +499,7 @@ class Sender:
             fitting.append(InputRequiredResult)
         if request.task:
             fitting.append(CreateTaskResult)
+        fitting += self._spec.extension_results(row.name, declared_by(request)).values()
         if type(result) not in fitting:
             names = " or ".join(kind.__name__ for kind in reversed(fitting))
             raise LocalProtocolError(

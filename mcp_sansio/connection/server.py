@@ -51,6 +51,8 @@ class ServerConnection(Connection):
         manual: requests that the application answers, though the library could: ``"initialize"``, ``"ping"``,
             ``"server/discover"``.
         strict_capabilities: refuse to send what the client did not declare.
+        forwarding: for gateways: payloads stay decoded JSON (`CustomRequest`, `CustomNotification`, `CustomResult`),
+            but for those that the connection itself acts on; nothing is lost, and the envelope's rules still hold.
         newest_version: answer a legacy version that it lacks with its newest, instead of its newest that is no newer.
         send_info: name the server in each modern result, as the specification recommends.
         spec: the method table.
@@ -72,6 +74,7 @@ class ServerConnection(Connection):
         codec: Codec = STDLIB,
         manual: Iterable[str] = (),
         strict_capabilities: bool = True,
+        forwarding: bool = False,
         newest_version: bool = False,
         send_info: bool = True,
         spec: Spec = CORE,
@@ -86,6 +89,7 @@ class ServerConnection(Connection):
             codec=codec,
             manual=manual,
             strict_capabilities=strict_capabilities,
+            forwarding=forwarding,
             spec=spec,
         )
 
@@ -295,6 +299,7 @@ class ServerConnection(Connection):
             codec=codec,
             manual=data["manual"],
             strict_capabilities=data["strict_capabilities"],
+            forwarding=data["forwarding"],
             spec=spec,
         )
         server._restore(data, now)

@@ -187,6 +187,7 @@ class State:
         eras: their eras; a client's shrinks to one when it has found out about its server.
         observer: whose view this is; None for the wire between the two.
         id_length: longest string taken as an id or token.
+        forwarding: whether payloads stay decoded JSON.
         session: the legacy session.
         server_declared: what the server declares in the modern era; None while that is unknown.
         requests: the open requests by the side that sent them, and by id.
@@ -202,6 +203,7 @@ class State:
     eras: frozenset[Era]
     observer: Side | None
     id_length: int
+    forwarding: bool
     session: Session
     server_declared: frozenset[str] | None
     requests: dict[Side, dict[RequestId, OpenRequest]]
@@ -220,6 +222,7 @@ class State:
         eras: frozenset[Era],
         observer: Side | None,
         id_length: int,
+        forwarding: bool,
         remembered: int,
     ) -> State:
         """A conversation in which nothing has been said."""
@@ -229,6 +232,7 @@ class State:
             eras=eras,
             observer=observer,
             id_length=id_length,
+            forwarding=forwarding,
             session=Session(),
             server_declared=None,
             requests={side: {} for side in Side},

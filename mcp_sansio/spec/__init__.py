@@ -5,12 +5,14 @@ Everything else reads these tables; no rule lives in code that a row could hold.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import attrs
 
+from ..types import Result
 from .capabilities import CAPABILITIES, NEEDS_BY_PARAMS, Capability, NeedByParams, declared
 from .error_codes import RESERVED_CODES, ErrorCode, ReservedCodes
+from .extensions import Extension, ExtensionResult, extension_capability
 from .lifecycle import ANY_PHASE, OUT_OF_PHASE, OutOfPhase, Phase
 from .methods import METHODS, Kind, Method
 from .revisions import (
@@ -46,6 +48,8 @@ __all__ = [
     "Capability",
     "Era",
     "ErrorCode",
+    "Extension",
+    "ExtensionResult",
     "Kind",
     "Level",
     "Method",
@@ -59,6 +63,7 @@ __all__ = [
     "Spec",
     "Violation",
     "declared",
+    "extension_capability",
     "newest",
     "of_era",
 ]
@@ -74,16 +79,41 @@ def _index(methods: Iterable[Method]) -> dict[tuple[Side, str], tuple[Method, ..
 
 @attrs.frozen(eq=False)
 class Spec:
-    """The method table, indexed for lookup. Connections share one."""
+    """The tables that connections and the stateless functions read: the core's, and those of extensions.
+
+    Args:
+        methods: the method table.
+        extensions: what is added to it: ``Spec(extensions=(MY_EXTENSION,))``.
+    """
 
     methods: tuple[Method, ...] = METHODS
+    extensions: tuple[Extension, ...] = ()
     _index: Mapping[tuple[Side, str], tuple[Method, ...]] = attrs.field(init=False, repr=False)
     _needs: Mapping[str, tuple[NeedByParams, ...]] = attrs.field(init=False, repr=False)
+    _results: Mapping[tuple[str, str], tuple[str, ExtensionResult]] = attrs.field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        object.__setattr__(self, "_index", _index(self.methods))
-        needs = {row.name: tuple(need for need in NEEDS_BY_PARAMS if need.method == row.name) for row in self.methods}
+        added = [attrs.evolve(row, extension=ext.name) for ext in self.extensions for row in ext.methods]
+        methods = (*(row for row in self.methods if row.extension is None), *added)
+        needs = {row.name: tuple(need for need in NEEDS_BY_PARAMS if need.method == row.name) for row in methods}
+        results = {(row.method, row.result_type): (ext.name, row) for ext in self.extensions for row in ext.results}
+        object.__setattr__(self, "methods", methods)
+        object.__setattr__(self, "_index", _index(methods))
         object.__setattr__(self, "_needs", needs)
+        object.__setattr__(self, "_results", results)
+
+    def extension_results(self, method: str, declared: Collection[str]) -> dict[str, type[Result]]:
+        """The results that extensions add to *method*, by ``resultType``.
+
+        Args:
+            method: the method.
+            declared: the names of what the client declared; those of other extensions are left out.
+        """
+        return {
+            kind: row.payload
+            for (name, kind), (extension, row) in self._results.items()
+            if name == method and extension_capability(Side.CLIENT, extension) in declared
+        }
 
     def method(self, sender: Side, name: str, revision: str) -> Method | None:
         """The row of *name*, sent by *sender* in *revision*; None when there is none."""

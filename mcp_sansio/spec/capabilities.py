@@ -158,8 +158,12 @@ NEEDS_BY_PARAMS: tuple[NeedByParams, ...] = (
 
 
 def declared(side: Side, capabilities: Mapping[str, Any], revision: str) -> frozenset[str]:
-    """The names of the `CAPABILITIES` of *revision* that *capabilities*, as decoded JSON, declare."""
-    return frozenset(name for name, row in _rows(side, revision) if row.declared_by(capabilities))
+    """The names of the `CAPABILITIES` of *revision*, and of extensions, that *capabilities* (decoded JSON) declare."""
+    names = {name for name, row in _rows(side, revision) if row.declared_by(capabilities)}
+    extensions = capabilities.get("extensions")
+    if is_object(extensions):
+        names |= {f"{side.value}.extensions/{name}" for name, value in extensions.items() if is_object(value)}
+    return frozenset(names)
 
 
 @lru_cache(maxsize=64)

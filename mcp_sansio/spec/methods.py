@@ -51,11 +51,14 @@ class Method:
         cancellable: whether ``notifications/cancelled`` may end it.
         batchable: whether it may be part of a batch.
         cacheable: whether its result carries ``ttlMs`` and ``cacheScope`` (2026-07-28).
+        inspected: whether a connection itself acts on what it holds, so that it is read typed even where payloads are
+            only forwarded.
         statuses: where its result or params tell the status of tasks: "$" for themselves, else the name of a member.
         task_result: whether its result is that of a task.
         input_required: whether it may be answered ``input_required`` (2026-07-28).
         task_augmentable: whether it may carry ``task`` (2025-11-25).
         listens: whether it opens a subscription, on which notifications come until it is answered.
+        extension: the extension that it belongs to; None for the core protocol.
         filter: the member of a subscription's filter that lets this notification through.
     """
 
@@ -79,12 +82,14 @@ class Method:
     cancellable: bool = True
     batchable: bool = True
     cacheable: bool = False
+    inspected: bool = False
     statuses: str | None = None
     task_result: bool = False
     input_required: bool = False
     task_augmentable: bool = False
     listens: bool = False
     filter: str | None = None
+    extension: str | None = None
 
     def exists_in(self, revision: str) -> bool:
         """Whether *revision* has this row."""
@@ -145,7 +150,7 @@ def _task_methods(requestor: Side) -> tuple[Method, ...]:
         _request(requestor, t.GetTaskPayloadRequest, t.GetTaskPayloadResult, needs=tasks, task_result=True, **span),
         _request(requestor, t.ListTasksRequest, t.ListTasksResult, needs=f"{tasks}.list", statuses="tasks", **span),
         _request(requestor, t.CancelTaskRequest, t.CancelTaskResult, needs=f"{tasks}.cancel", **told),
-        _notification(requestor.other, t.TaskStatusNotification, needs=tasks, **told),
+        _notification(requestor.other, t.TaskStatusNotification, needs=tasks, inspected=True, **told),
     )
 
 
@@ -163,9 +168,10 @@ METHODS: tuple[Method, ...] = (
         batchable=False,
         params_rule="LIFE-002",
         result_rule="LIFE-006",
+        inspected=True,
     ),
     _request(_CLIENT, t.PingRequest, t.EmptyResult, until=_D, phases=ANY_PHASE, automatic=True),
-    _request(_CLIENT, t.DiscoverRequest, t.DiscoverResult, since=_E, automatic=True, cacheable=True),
+    _request(_CLIENT, t.DiscoverRequest, t.DiscoverResult, since=_E, automatic=True, cacheable=True, inspected=True),
     _list(t.ListToolsRequest, t.ListToolsResult, "server.tools"),
     _request(
         _CLIENT,
@@ -228,8 +234,8 @@ METHODS: tuple[Method, ...] = (
         phases=frozenset({Phase.INITIALIZED}),
         once=True,
     ),
-    _notification(_CLIENT, t.CancelledNotification),
-    _notification(_CLIENT, t.ProgressNotification, until=_D),
+    _notification(_CLIENT, t.CancelledNotification, inspected=True),
+    _notification(_CLIENT, t.ProgressNotification, until=_D, inspected=True),
     _notification(
         _CLIENT,
         t.RootsListChangedNotification,
@@ -238,9 +244,15 @@ METHODS: tuple[Method, ...] = (
         phases=frozenset({Phase.OPERATION}),
     ),
     # Notifications of the server
-    _notification(_SERVER, t.CancelledNotification),
-    _notification(_SERVER, t.ProgressNotification),
-    _notification(_SERVER, t.LoggingMessageNotification, needs="server.logging", undeclared_rule="CAP-004"),
+    _notification(_SERVER, t.CancelledNotification, inspected=True),
+    _notification(_SERVER, t.ProgressNotification, inspected=True),
+    _notification(
+        _SERVER,
+        t.LoggingMessageNotification,
+        needs="server.logging",
+        undeclared_rule="CAP-004",
+        inspected=True,
+    ),
     _notification(_SERVER, t.ToolListChangedNotification, needs="server.tools.listChanged", filter="toolsListChanged"),
     _notification(
         _SERVER,
@@ -260,6 +272,6 @@ METHODS: tuple[Method, ...] = (
         needs="server.resources.subscribe",
         filter="resourceSubscriptions",
     ),
-    _notification(_SERVER, t.SubscriptionsAcknowledgedNotification, since=_E),
+    _notification(_SERVER, t.SubscriptionsAcknowledgedNotification, since=_E, inspected=True),
     _notification(_SERVER, t.ElicitationCompleteNotification, since=_D, until=_D, needs="client.elicitation.url"),
 )

@@ -259,6 +259,8 @@ RULES: dict[str, Rule] = {
             "includeContext other than none only if sampling.context was declared"),
         Rule("LIB-011", _L, _B, _B, _BOTH, "limits",
             "a batch holds no more messages than the receiver's limit"),
+        Rule("LIB-012", _M, _E, None, _CLIENT, "basic/versioning#extension-negotiation",
+            "a request of an extension declares the extension"),
         Rule("LIB-009", _T, _E, None, _BOTH, "server/discover",
             "a message needs only capabilities that the server declared"),
         Rule("LIB-010", _T, _E, None, _BOTH, "changelog",
