@@ -26,7 +26,7 @@ from .jsonrpc import (
 )
 from .jsonrpc import parse_message as parse_envelope
 from .limits import Limits
-from .spec import CORE, MODERN_REVISIONS, REVISIONS, Kind, Method, Side, Spec, extension_capability
+from .spec import CORE, REVISIONS, Kind, Method, Side, Spec, extension_capability, is_modern
 from .spec.meta import REQUEST_META
 from .types import AnyNotification, AnyRequest, CustomNotification, CustomRequest, CustomResult, Result
 from .types.converter import PayloadError, UnavailableError, structure, unstructure
@@ -141,7 +141,7 @@ def parse_message(
             return NotificationMessage(CustomNotification(message.method, params))
         return NotificationMessage(_read(params or {}, row.payload, revision))
     row = _row(spec, sender, message.method, revision, Kind.REQUEST)
-    if revision in MODERN_REVISIONS:
+    if is_modern(revision):
         _check_meta(params or {}, revision)
     if row is None:
         return RequestMessage(message.id, CustomRequest(message.method, params))
@@ -165,7 +165,7 @@ def serialize_message(message: Message, *, revision: str, codec: Codec = STDLIB)
     envelope: JSONRPCMessage
     if isinstance(message, RequestMessage):
         params = _written(message.request, revision, "params")
-        if revision in MODERN_REVISIONS:
+        if is_modern(revision):
             _check_meta(params, revision)
         envelope = JSONRPCRequest(message.id, message.request.method, params or None)
     elif isinstance(message, NotificationMessage):

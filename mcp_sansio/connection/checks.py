@@ -38,6 +38,7 @@ from ..spec import (
     Violation,
     declared,
     extension_capability,
+    is_modern,
     newest,
     of_era,
 )
@@ -158,7 +159,7 @@ def _looks_modern(state: State, sender: Side, method: str, meta: JSONObject) -> 
     if any(key.name in meta for key in REQUEST_META):
         return True
     rows = state.spec.rows(sender, method)
-    return bool(rows) and all(row.since in of_era(Era.MODERN) for row in rows)
+    return bool(rows) and all(is_modern(row.since) for row in rows)
 
 
 def _legacy_revision(state: State, message: JSONRPCRequest | None = None) -> str:
@@ -221,7 +222,7 @@ def _check_phase(state: State, v: Verdict, row: Method | None, message: JSONRPCR
 def _check_id(state: State, v: Verdict, request_id: RequestId) -> None:
     v.reused = request_id in state.requests[v.sender]
     ended = state.ended[v.sender].get(request_id)
-    if v.reused or (ended is not None and ended.revision in of_era(Era.LEGACY)):
+    if v.reused or (ended is not None and not is_modern(ended.revision)):
         breach(v, "RPC-009", f"the id {_short(request_id)} was used before")
     if v.reused:
         breach(v, "RPC-010", f"the id {_short(request_id)} belongs to a request in flight")
@@ -349,7 +350,7 @@ def check_notification(state: State, v: Verdict, message: JSONRPCNotification) -
     meta = meta_of(params)
     subject = _subject(state, v, message.method, params)
     if subject is not None:
-        v.revision, v.modern = subject.revision, subject.revision in of_era(Era.MODERN)
+        v.revision, v.modern = subject.revision, is_modern(subject.revision)
     elif _is_modern_notification(state, v, message.method, meta):
         v.revision, v.modern = newest(of_era(Era.MODERN, state.revisions)) or v.revision, True
     else:
@@ -396,7 +397,7 @@ def _subject(state: State, v: Verdict, method: str, params: JSONObject) -> OpenR
         if own is not None or v.sender is Side.CLIENT:
             return own
         listening = state.requests[Side.CLIENT].get(rid)
-        return listening if listening is not None and listening.revision in of_era(Era.MODERN) else None
+        return listening if listening is not None and is_modern(listening.revision) else None
     if method == "notifications/progress":
         token = params.get("progressToken")
         return state.tokens[v.sender.other].get(token) if is_id(token, state.id_length) else None
@@ -512,7 +513,7 @@ def check_response(state: State, v: Verdict, message: JSONRPCResultResponse | JS
         _check_unexpected(state, v, message.id)
         return
     v.standing, v.request, v.row = Standing.EXPECTED, request, request.row
-    v.revision, v.modern = request.revision, request.revision in of_era(Era.MODERN)
+    v.revision, v.modern = request.revision, is_modern(request.revision)
     if isinstance(message, JSONRPCErrorResponse):
         _check_error(state, v, message.error)
     else:

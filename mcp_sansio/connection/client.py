@@ -16,7 +16,7 @@ from ..jsonrpc import (
     RequestId,
 )
 from ..limits import Limits
-from ..spec import ALL_REVISIONS, CORE, LEGACY_REVISIONS, Era, Phase, Side, Spec, Violation, newest, of_era
+from ..spec import ALL_REVISIONS, CORE, Era, Phase, Side, Spec, Violation, is_modern, newest, of_era
 from ..spec.meta import CLIENT_CAPABILITIES, CLIENT_INFO, PROTOCOL_VERSION, SERVER_INFO
 from ..types import (
     ClientCapabilities,
@@ -316,7 +316,7 @@ class ClientConnection(Connection):
         return self._modern_revision or self._legacy_revisions[-1]
 
     def _request_meta(self, revision: str, meta: JSONObject | None) -> JSONObject | None:
-        if revision in LEGACY_REVISIONS:
+        if not is_modern(revision):
             return meta
         info, capabilities = self._declaration.at(revision)
         stamped: JSONObject = {PROTOCOL_VERSION: revision, CLIENT_CAPABILITIES: capabilities}

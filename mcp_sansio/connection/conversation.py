@@ -20,7 +20,7 @@ from ..jsonrpc import (
     RequestId,
 )
 from ..limits import Limits
-from ..spec import CORE, LEGACY_REVISIONS, REVISIONS, Era, Phase, Side, Spec, declared, newest
+from ..spec import CORE, REVISIONS, Era, Phase, Side, Spec, declared, newest, of_era
 from .checks import check_notification, check_request, check_response, may_send
 from .state import Bounded, End, Ended, OpenRequest, Session, Standing, State, Verdict
 
@@ -189,7 +189,7 @@ class Conversation:
         agreed = (
             isinstance(message, JSONRPCResultResponse)
             and v.invalid is None
-            and message.result["protocolVersion"] in LEGACY_REVISIONS
+            and message.result["protocolVersion"] in of_era(Era.LEGACY)
         )
         if agreed and isinstance(message, JSONRPCResultResponse):
             session.agree(message.result)

@@ -9,7 +9,7 @@ from ..codec import STDLIB, Codec
 from ..errors import LocalProtocolError, Reason
 from ..jsonrpc import JSONObject, JSONRPCNotification, JSONRPCRequest, RequestId, is_id
 from ..limits import Limits
-from ..spec import ALL_REVISIONS, CORE, LEGACY_REVISIONS, Era, Phase, Side, Spec, newest, of_era
+from ..spec import ALL_REVISIONS, CORE, Era, Phase, Side, Spec, is_modern, newest, of_era
 from ..spec.meta import CLIENT_CAPABILITIES, CLIENT_INFO, SERVER_INFO, SUBSCRIPTION_ID
 from ..types import (
     CancelledNotification,
@@ -190,7 +190,7 @@ class ServerConnection(Connection):
         return self._conversation.session.revision or legacy or max(self._revisions)
 
     def _stamp_result(self, request: OpenRequest, payload: JSONObject) -> None:
-        if request.revision in LEGACY_REVISIONS:
+        if not is_modern(request.revision):
             return
         row = request.row
         if payload.setdefault("resultType", "complete") == "complete" and row is not None and row.cacheable:

@@ -25,6 +25,7 @@ from .revisions import (
     Era,
     Revision,
     Side,
+    is_modern,
     newest,
     of_era,
 )
@@ -64,6 +65,7 @@ __all__ = [
     "Violation",
     "declared",
     "extension_capability",
+    "is_modern",
     "newest",
     "of_era",
 ]

@@ -14,7 +14,7 @@ import attrs
 from .. import types as t
 from ..jsonrpc import JSONObject, is_object
 from .lifecycle import ANY_PHASE, Phase
-from .revisions import MODERN_REVISIONS, Side
+from .revisions import Side, is_modern
 
 __all__ = ["METHODS", "Kind", "Method"]
 
@@ -106,7 +106,7 @@ class Method:
         Returns:
             The class; None where its ``resultType`` is unknown, or not one that this method has.
         """
-        if revision in MODERN_REVISIONS:
+        if is_modern(revision):
             kind = result.get("resultType", "complete")
             if kind == "input_required":
                 return t.InputRequiredResult if self.input_required else None

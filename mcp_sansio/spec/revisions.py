@@ -20,6 +20,7 @@ __all__ = [
     "Era",
     "Revision",
     "Side",
+    "is_modern",
     "newest",
     "of_era",
 ]
@@ -74,6 +75,11 @@ REVISIONS: dict[str, Revision] = {
         Revision("2026-07-28", Era.MODERN),
     )
 }
+
+
+def is_modern(revision: str) -> bool:
+    """Whether *revision* belongs to the modern era."""
+    return REVISIONS[revision].era is Era.MODERN
 
 
 def of_era(era: Era, revisions: Iterable[str] = REVISIONS) -> tuple[str, ...]:
