@@ -1,0 +1,21 @@
+"""What everybody needs around a connection and easily gets wrong, as pure as the rest.
+
+Lists in pages (`Pages`), a cache of results (`ListCache`), and the rules for names. Nothing in the library uses them:
+they work with any transport, and on payloads that another parser made.
+"""
+
+from __future__ import annotations
+
+from .cache import ListCache
+from .names import extension_id_fault, is_reserved_meta_key, meta_key_fault, tool_name_fault
+from .pagination import EndedBy, Pages
+
+__all__ = [
+    "EndedBy",
+    "ListCache",
+    "Pages",
+    "extension_id_fault",
+    "is_reserved_meta_key",
+    "meta_key_fault",
+    "tool_name_fault",
+]
