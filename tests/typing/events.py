@@ -9,23 +9,29 @@ from mcp_sansio import (
     ClientConnection,
     ConnectionClosed,
     Dropped,
+    ErrorMessage,
     ErrorReceived,
     Event,
     Handle,
     InputRequired,
+    Message,
     MessageInvalid,
     Negotiated,
     NegotiationFailed,
+    NotificationMessage,
     NotificationReceived,
     RequestAnswered,
     RequestCancelled,
+    RequestMessage,
     RequestReceived,
     ResponseIgnored,
+    ResultMessage,
     ResultReceived,
     Sent,
     ServerConnection,
 )
 from mcp_sansio import types as t
+from mcp_sansio.helpers import Pages
 
 
 def every_event_is_named(event: Event) -> str:
@@ -49,6 +55,22 @@ def a_handle_knows_its_result(client: ClientConnection, event: Event) -> list[t.
         assert_type(event, ResultReceived[t.ListToolsResult])
         return event.result.tools
     return []
+
+
+def every_message_is_named(message: Message) -> str:
+    match message:
+        case RequestMessage() | NotificationMessage():
+            return "asks or tells"
+        case ResultMessage() | ErrorMessage():
+            return "answers"
+        case _:
+            assert_never(message)
+
+
+def a_list_in_pages_knows_its_items() -> None:
+    pages = Pages(t.ListToolsRequest())
+    assert_type(pages.items, tuple[t.Tool, ...])
+    assert_type(pages.next_request(), t.PaginatedRequest[t.ListToolsResult] | None)
 
 
 def every_request_has_its_result(client: ClientConnection, server: ServerConnection) -> None:
