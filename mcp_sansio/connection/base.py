@@ -114,7 +114,7 @@ class Connection(Sender):
         self._batches: dict[RequestId, Batch] = {}
         try:
             for revision in self._revisions:
-                self._check_writable(declaration.at(revision))
+                self._check_writable(declaration.write(revision))
         except (PayloadError, UnavailableError) as error:
             raise LocalProtocolError(Reason.CONFIGURATION, f"what this side says of itself: {error}") from None
 
@@ -504,7 +504,7 @@ class Connection(Sender):
             "manual": sorted(self._manual),
             "strict_capabilities": self._strict_capabilities,
             "forwarding": self._forwarding,
-            "declaration": {name: list(self._declaration.at(name)) for name in sorted(self._revisions)},
+            "declaration": {name: list(self._declaration.write(name)) for name in sorted(self._revisions)},
             "state": self._state.value,
             "next_id": self._next_id,
             "conversation": self._conversation.snapshot(),

@@ -39,7 +39,6 @@ from ..spec import (
     declared,
     extension_capability,
     is_modern,
-    newest,
     of_era,
 )
 from ..spec.error_codes import ERROR_DATA
@@ -94,7 +93,7 @@ def check_request(state: State, v: Verdict, message: JSONRPCRequest, in_batch: b
     meta = meta_of(message.params)
     v.modern = _is_modern(state, v, message.method, meta)
     if v.modern:
-        v.revision = newest(of_era(Era.MODERN, state.revisions)) or v.revision
+        v.revision = state.modern[-1]
         if v.sender is Side.SERVER:
             breach(v, "MRTR-006", f"the server sent the request {message.method[:80]}")
             return OpenRequest(message.id, message.method, v.sender, v.revision)
@@ -166,7 +165,7 @@ def _legacy_revision(state: State, message: JSONRPCRequest | None = None) -> str
     """The revision in whose terms a legacy message is judged."""
     if state.session.revision is not None:
         return state.session.revision
-    possible = of_era(Era.LEGACY, state.revisions) or of_era(Era.LEGACY)
+    possible = state.legacy or of_era(Era.LEGACY)
     asked = (message.params or {}).get("protocolVersion") if message else None
     return asked if isinstance(asked, str) and asked in possible else possible[-1]
 
@@ -183,14 +182,14 @@ def _check_modern_request(state: State, v: Verdict, message: JSONRPCRequest, met
         refuse(v, ErrorCode.INVALID_PARAMS, f"params._meta lacks {' and '.join(missing)}")
         return
     version = meta[PROTOCOL_VERSION]
-    if version in of_era(Era.MODERN, state.revisions):
+    if version in state.modern:
         v.revision = version
     elif isinstance(version, str):
         _refuse_version(state, v, version)
 
 
 def _refuse_version(state: State, v: Verdict, requested: Any) -> None:
-    supported = modern_versions(state.revisions)
+    supported = list(reversed(state.modern))
     names = ", ".join(supported)
     if isinstance(requested, str):
         data = {"supported": supported, "requested": requested[:80]}
@@ -220,8 +219,8 @@ def _check_phase(state: State, v: Verdict, row: Method | None, message: JSONRPCR
 
 
 def _check_id(state: State, v: Verdict, request_id: RequestId) -> None:
-    v.reused = request_id in state.requests[v.sender]
-    ended = state.ended[v.sender].get(request_id)
+    v.reused = request_id in state.sides[v.sender].requests
+    ended = state.sides[v.sender].ended.get(request_id)
     if v.reused or (ended is not None and not is_modern(ended.revision)):
         breach(v, "RPC-009", f"the id {_short(request_id)} was used before")
     if v.reused:
@@ -291,7 +290,7 @@ def _check_meta_types(v: Verdict, meta: JSONObject, request: OpenRequest) -> Non
         if key.name not in meta:
             continue
         try:
-            structure(meta[key.name], key.type, v.revision)
+            v.client[key.name] = structure(meta[key.name], key.type, v.revision)
         except PayloadError as error:
             breach(v, "LIB-003", f"_meta {key.name}: {error}")
             refuse(v, ErrorCode.INVALID_PARAMS, f"Invalid params._meta {key.name}: {error}")
@@ -321,7 +320,7 @@ def _check_token(state: State, v: Verdict, meta: JSONObject, request: OpenReques
     if not is_id(token, state.id_length):
         breach(v, "PROG-005", "the progressToken is neither a string nor an integer")
         refuse(v, ErrorCode.INVALID_PARAMS, "Invalid params: progressToken is a string or an integer")
-    elif token in state.tokens[v.sender]:
+    elif token in state.sides[v.sender].tokens:
         breach(v, "PROG-005", f"the progressToken {_short(token)} belongs to another active request")
     else:
         request.token = token
@@ -352,7 +351,7 @@ def check_notification(state: State, v: Verdict, message: JSONRPCNotification) -
     if subject is not None:
         v.revision, v.modern = subject.revision, is_modern(subject.revision)
     elif _is_modern_notification(state, v, message.method, meta):
-        v.revision, v.modern = newest(of_era(Era.MODERN, state.revisions)) or v.revision, True
+        v.revision, v.modern = state.modern[-1], True
     else:
         v.revision = _legacy_revision(state)
     v.row = state.spec.method(v.sender, message.method, v.revision)
@@ -393,14 +392,14 @@ def _subject(state: State, v: Verdict, method: str, params: JSONObject) -> OpenR
         rid = params.get("requestId")
         if not is_id(rid, state.id_length):
             return None
-        own = state.requests[v.sender].get(rid)
+        own = state.sides[v.sender].requests.get(rid)
         if own is not None or v.sender is Side.CLIENT:
             return own
-        listening = state.requests[Side.CLIENT].get(rid)
+        listening = state.sides[Side.CLIENT].requests.get(rid)
         return listening if listening is not None and is_modern(listening.revision) else None
     if method == "notifications/progress":
         token = params.get("progressToken")
-        return state.tokens[v.sender.other].get(token) if is_id(token, state.id_length) else None
+        return state.sides[v.sender.other].tokens.get(token) if is_id(token, state.id_length) else None
     return None
 
 
@@ -410,9 +409,9 @@ def _check_cancelled(state: State, v: Verdict, params: JSONObject) -> None:
         return
     request = _subject(state, v, "notifications/cancelled", params)
     if request is None:
-        ended = state.ended[v.sender].get(rid)
+        ended = state.sides[v.sender].ended.get(rid)
         if v.modern and v.sender is Side.SERVER:
-            if rid not in state.ended[Side.CLIENT] or v.exact:
+            if state.sides[Side.CLIENT].ended.get(rid) is None or v.exact:
                 breach(v, "CANC-005", f"no subscription has the id {_short(rid)}")
         elif ended is None or v.exact:
             breach(v, "CANC-001", f"no request with the id {_short(rid)} is in flight")
@@ -430,16 +429,16 @@ def _check_cancelled(state: State, v: Verdict, params: JSONObject) -> None:
 
 def _check_progress(state: State, v: Verdict, params: JSONObject) -> None:
     token, progress, requestor = params["progressToken"], params["progress"], v.sender.other
-    request = state.tokens[requestor].get(token)
+    request = state.sides[requestor].tokens.get(token)
     if request is not None:
         if request.progress is not None and progress <= request.progress:
             breach(v, "PROG-002", f"progress went from {request.progress} to {progress}")
         v.request = request
         return
-    ended = state.ended_tokens[requestor].get(token)
+    ended = state.sides[requestor].ended_tokens.get(token)
     twin = str(token) if type(token) is int else _integer(token)
     if ended is None:
-        if twin is not None and twin in state.tokens[requestor]:
+        if twin is not None and twin in state.sides[requestor].tokens:
             breach(v, "PROG-004", f"the token {_short(token)} was given as {_short(twin)}")
         else:
             breach(v, "PROG-001", f"no request gave the token {_short(token)}")
@@ -451,10 +450,10 @@ def _check_log_message(state: State, v: Verdict, params: JSONObject) -> None:
     if not v.modern or params["level"] not in _LOG_LEVELS:
         return
     severity = _LOG_LEVELS.index(params["level"])
-    for request in state.requests[Side.CLIENT].values():
+    for request in state.sides[Side.CLIENT].requests.values():
         if request.log_level is not None and _LOG_LEVELS.index(request.log_level) <= severity:
             return
-    given_up = any(ended.how in (End.CANCELLED, End.TIMED_OUT) for ended in state.ended[Side.CLIENT].values())
+    given_up = any(ended.how in (End.CANCELLED, End.TIMED_OUT) for ended in state.sides[Side.CLIENT].ended.values())
     if given_up and not v.exact:
         return  # the message may have been under way when the client gave its request up
     breach(v, "LOG-001", f"no request in flight asked for log messages of the level {params['level']}")
@@ -481,10 +480,10 @@ def _check_acknowledged(state: State, v: Verdict, params: JSONObject) -> None:
 
 def _subscription(state: State, v: Verdict, meta: JSONObject) -> OpenRequest | None:
     rid = meta.get(SUBSCRIPTION_ID, ABSENT)
-    request = state.requests[Side.CLIENT].get(rid) if is_id(rid, state.id_length) else None
+    request = state.sides[Side.CLIENT].requests.get(rid) if is_id(rid, state.id_length) else None
     if request is not None and request.row is not None and request.row.listens:
         return request
-    ended = state.ended[Side.CLIENT].get(rid) if is_id(rid, state.id_length) else None
+    ended = state.sides[Side.CLIENT].ended.get(rid) if is_id(rid, state.id_length) else None
     if ended is None or ended.how is End.ANSWERED or v.exact:
         given = "no subscriptionId in _meta" if rid is ABSENT else f"the subscriptionId {_short(rid)}"
         breach(v, "SUB-002", f"{given}, which no open subscription has")
@@ -508,7 +507,7 @@ def check_response(state: State, v: Verdict, message: JSONRPCResultResponse | JS
     if message.id is None:
         v.standing = Standing.NO_ID
         return
-    request = state.requests[requestor].get(message.id)
+    request = state.sides[requestor].requests.get(message.id)
     if request is None:
         _check_unexpected(state, v, message.id)
         return
@@ -522,7 +521,7 @@ def check_response(state: State, v: Verdict, message: JSONRPCResultResponse | JS
 
 def _check_unexpected(state: State, v: Verdict, request_id: RequestId) -> None:
     requestor = v.sender.other
-    ended = state.ended[requestor].get(request_id)
+    ended = state.sides[requestor].ended.get(request_id)
     if ended is not None and ended.how is End.ANSWERED:
         v.standing = Standing.DUPLICATE
         breach(v, "RPC-005", f"the request {_short(request_id)} was answered before")
@@ -532,7 +531,7 @@ def _check_unexpected(state: State, v: Verdict, request_id: RequestId) -> None:
         v.standing = Standing.UNKNOWN
         twin = str(request_id) if type(request_id) is int else _integer(request_id)
         hint = ""
-        if twin is not None and twin in state.requests[requestor]:
+        if twin is not None and twin in state.sides[requestor].requests:
             hint = f"; {_short(twin)} is, which is another type"
         if v.sender is Side.CLIENT and Era.LEGACY not in state.eras:
             breach(v, "MRTR-007", "the client wrote a response")
@@ -646,7 +645,7 @@ def _check_cacheable(state: State, v: Verdict, row: Method, request: OpenRequest
 def _check_statuses(state: State, v: Verdict, tasks: list[JSONObject]) -> None:
     """What the side that runs tasks says of them agrees with what it said before."""
     for task in tasks:
-        before, now = state.statuses[v.sender].get(task["taskId"]), task["status"]
+        before, now = state.sides[v.sender].statuses.get(task["taskId"]), task["status"]
         if before is not None and before != now and now not in NEXT_STATUS.get(before, {now}):
             breach(v, "TASK-001", f"the task {_short(task['taskId'])} went from {before} to {_short(now)}")
     v.tasks = tasks
@@ -684,11 +683,11 @@ def may_send(state: State, sender: Side, method: str, *, strict: bool) -> bool:
         eras = frozenset({Era.MODERN})  # its client may be a modern one
     for era in eras:
         modern = era is Era.MODERN
-        revision = newest(of_era(era, state.revisions)) if modern else _legacy_revision(state)
-        row = state.spec.method(sender, method, revision or "")
+        revision = state.modern[-1] if modern else _legacy_revision(state)
+        row = state.spec.method(sender, method, revision)
         if row is None or not (modern or phase in row.phases):
             continue
-        v = Verdict(sender, JSONRPCNotification(method), True, revision or "", modern, row)
+        v = Verdict(sender, JSONRPCNotification(method), True, revision, modern, row)
         if not strict or row.needs is None or has(state, v, row.needs) is not False:
             return True
     return False

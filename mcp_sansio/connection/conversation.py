@@ -8,8 +8,6 @@ an answer breaks nothing.
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..jsonrpc import (
     JSONObject,
     JSONRPCErrorResponse,
@@ -20,9 +18,9 @@ from ..jsonrpc import (
     RequestId,
 )
 from ..limits import Limits
-from ..spec import CORE, REVISIONS, Era, Phase, Side, Spec, declared, newest, of_era
+from ..spec import CORE, REVISIONS, Era, Phase, Side, Spec, declared, of_era
 from .checks import check_notification, check_request, check_response, may_send
-from .state import Bounded, End, Ended, OpenRequest, Session, Standing, State, Verdict
+from .state import End, Ended, OpenRequest, Session, Standing, State, Verdict
 
 __all__ = ["Conversation"]
 
@@ -48,10 +46,9 @@ class Conversation:
         forwarding: bool = False,
     ) -> None:
         limits = limits if limits is not None else Limits()
-        self._state = State.new(
+        self._state = State(
             spec=spec,
             revisions=revisions,
-            eras=frozenset(REVISIONS[name].era for name in revisions),
             observer=observer,
             id_length=limits.id_length,
             forwarding=forwarding,
@@ -72,16 +69,16 @@ class Conversation:
 
     def open_requests(self, sender: Side) -> dict[RequestId, OpenRequest]:
         """The requests of *sender* that have not ended, by id. Not to be changed."""
-        return self._state.requests[sender]
+        return self._state.sides[sender].requests
 
     def ended(self, sender: Side, request_id: RequestId) -> End | None:
         """How that request of *sender* ended; None if it never was, is open, or is forgotten."""
-        ended = self._state.ended[sender].get(request_id)
+        ended = self._state.sides[sender].ended.get(request_id)
         return None if ended is None else ended.how
 
     def may_have_forgotten(self, sender: Side) -> bool:
         """Whether a request of *sender* may have ended so long ago that it is not remembered."""
-        return self._state.ended[sender].full
+        return self._state.sides[sender].ended.full
 
     def shared(self) -> JSONObject:
         """What both sides know alike when nothing is under way between them."""
@@ -91,8 +88,8 @@ class Conversation:
             "revision": session.revision,
             "declared": sorted(session.declared),
             "requests": {
-                side.value: sorted(([r.id, r.method, r.revision, r.token] for r in requests.values()), key=repr)
-                for side, requests in self._state.requests.items()
+                side.value: sorted(([r.id, r.method, r.revision, r.token] for r in ledger.requests.values()), key=repr)
+                for side, ledger in self._state.sides.items()
             },
         }
 
@@ -107,7 +104,7 @@ class Conversation:
             in_batch: whether it stands in a JSON-RPC batch.
         """
         state = self._state
-        revision = state.session.revision or newest(state.revisions) or ""
+        revision = state.session.revision or (state.modern or state.legacy)[-1]
         v = Verdict(sender, message, sender is state.observer, revision, modern=False)
         if isinstance(message, JSONRPCRequest):
             v.request = check_request(state, v, message, in_batch)
@@ -135,7 +132,7 @@ class Conversation:
 
     def end(self, sender: Side, request_id: RequestId, how: End) -> None:
         """Note that a request of *sender* is over without an answer."""
-        self._end(self._state.requests[sender][request_id], how)
+        self._end(self._state.sides[sender].requests[request_id], how)
 
     def settle(self, era: Era) -> None:
         """Note that only one era is possible from now on."""
@@ -150,9 +147,9 @@ class Conversation:
         if request is None or v.reused:
             return
         state = self._state
-        state.requests[v.sender][request.id] = request
+        state.sides[v.sender].requests[request.id] = request
         if request.token is not None:
-            state.tokens[v.sender][request.token] = request
+            state.sides[v.sender].tokens[request.token] = request
         if self._is_handshake(request) and v.refusal is None and message.params is not None:
             state.session.phase = Phase.INITIALIZING
             state.session.opened_by = request.id
@@ -199,19 +196,19 @@ class Conversation:
     def _learn(self, v: Verdict) -> None:
         """Remember what later messages are held against."""
         for task in v.tasks:
-            self._state.statuses[v.sender].remember(task["taskId"], task["status"])
+            self._state.sides[v.sender].statuses.remember(task["taskId"], task["status"])
         following, scope = getattr(v.payload, "next_cursor", None), getattr(v.payload, "cache_scope", None)
         if v.request is not None and following is not None and scope is not None:
             self._state.scopes.remember((v.request.method, following), scope)
 
     def _end(self, request: OpenRequest, how: End) -> None:
         state = self._state
-        del state.requests[request.sender][request.id]
+        del state.sides[request.sender].requests[request.id]
         ended = Ended(how, request.revision)
-        state.ended[request.sender].remember(request.id, ended)
+        state.sides[request.sender].ended.remember(request.id, ended)
         if request.token is not None:
-            del state.tokens[request.sender][request.token]
-            state.ended_tokens[request.sender].remember(request.token, ended)
+            del state.sides[request.sender].tokens[request.token]
+            state.sides[request.sender].ended_tokens.remember(request.token, ended)
 
     # Keeping
 
@@ -222,10 +219,7 @@ class Conversation:
             "eras": sorted(era.value for era in state.eras),
             "session": state.session.to_json(),
             "server_declared": None if state.server_declared is None else sorted(state.server_declared),
-            "requests": [r.to_json() for requests in state.requests.values() for r in requests.values()],
-            "ended": {side.value: _pairs(ended) for side, ended in state.ended.items()},
-            "ended_tokens": {side.value: _pairs(ended) for side, ended in state.ended_tokens.items()},
-            "statuses": {side.value: [[*item] for item in known.items()] for side, known in state.statuses.items()},
+            "sides": {side.value: ledger.to_json() for side, ledger in state.sides.items()},
             "scopes": [[*key, scope] for key, scope in state.scopes.items()],
         }
 
@@ -236,25 +230,7 @@ class Conversation:
         state.session = Session.from_json(data["session"])
         declared_names = data["server_declared"]
         state.server_declared = None if declared_names is None else frozenset(declared_names)
-        for item in data["requests"]:
-            request = OpenRequest.from_json(item, state.spec)
-            state.requests[request.sender][request.id] = request
-            if request.token is not None:
-                state.tokens[request.sender][request.token] = request
-        for side, known in data["statuses"].items():
-            for task_id, status in known:
-                state.statuses[Side(side)].remember(task_id, status)
+        for side, ledger in data["sides"].items():
+            state.sides[Side(side)].restore(ledger, state.spec)
         for method, cursor, scope in data["scopes"]:
             state.scopes.remember((method, cursor), scope)
-        for memory, saved in ((state.ended, data["ended"]), (state.ended_tokens, data["ended_tokens"])):
-            for side, pairs in saved.items():
-                _fill(memory[Side(side)], pairs)
-
-
-def _pairs(memory: Bounded[Any, Ended]) -> list[list[Any]]:
-    return [[key, ended.how.value, ended.revision] for key, ended in memory.items()]
-
-
-def _fill(memory: Bounded[Any, Ended], pairs: list[list[Any]]) -> None:
-    for key, how, revision in pairs:
-        memory.remember(key, Ended(End(how), revision))

@@ -151,13 +151,18 @@ class Declaration:
         return cls(None, None, {name: (info, capabilities) for name, (info, capabilities) in data.items()})
 
     def at(self, revision: str) -> tuple[JSONObject, JSONObject]:
-        """Implementation and capabilities as *revision* writes them."""
-        if revision not in self._written:
-            self._written[revision] = (
-                unstructure(self._info, revision),
-                unstructure(self._capabilities, revision),
-            )
-        return self._written[revision]
+        """Implementation and capabilities as *revision* writes them, kept for the next time."""
+        written = self._written.get(revision)
+        if written is None:
+            written = self._written[revision] = self.write(revision)
+        return written
+
+    def write(self, revision: str) -> tuple[JSONObject, JSONObject]:
+        """The same, not kept."""
+        return self._written.get(revision) or (
+            unstructure(self._info, revision),
+            unstructure(self._capabilities, revision),
+        )
 
 
 @attrs.define(eq=False)
@@ -418,7 +423,8 @@ class Sender:
 
     def _written(self, payload: Request[Any] | Notification | Result, revision: str) -> JSONObject:
         try:
-            return unstructure(payload, revision)
+            # What is sent is judged before, which reads it back; payloads that are only forwarded are not read.
+            return unstructure(payload, revision, check=self._forwarding)
         except UnavailableError as error:
             raise LocalProtocolError(Reason.NOT_IN_REVISION, str(error)) from None
         except PayloadError as error:

@@ -25,7 +25,7 @@ from ..types import (
 )
 from ..types.converter import structure
 from .base import Connection, check_snapshot, outgoing_to_json, read_or_none
-from .checks import meta_of, modern_versions
+from .checks import modern_versions
 from .events import Event, Negotiated, Pending
 from .negotiation import choose_legacy_version
 from .outgoing import Outgoing
@@ -110,6 +110,7 @@ class ServerConnection(Connection):
         self._newest_version = newest_version
         self._send_info = send_info
         self._held: dict[RequestId, Outgoing] = {}
+        self._peer: tuple[Implementation | None, ClientCapabilities] | None = None
         modern = newest(of_era(Era.MODERN, self._revisions))
         if modern is not None:
             self._conversation.server_declares(declaration.at(modern)[1], modern)
@@ -171,13 +172,10 @@ class ServerConnection(Connection):
 
     def _peer_of(self, v: Verdict) -> tuple[Implementation | None, ClientCapabilities]:
         if not v.modern:
-            return self.peer_info, self.peer_capabilities or ClientCapabilities()
-        meta = meta_of(cast(JSONRPCRequest, v.message).params)
-        info = meta.get(CLIENT_INFO)
-        return (
-            None if info is None else structure(info, Implementation, v.revision),
-            structure(meta[CLIENT_CAPABILITIES], ClientCapabilities, v.revision),
-        )
+            if self._peer is None and self._conversation.session.revision is not None:
+                self._peer = (self.peer_info, self.peer_capabilities or ClientCapabilities())
+            return self._peer or (None, ClientCapabilities())
+        return v.client.get(CLIENT_INFO), v.client[CLIENT_CAPABILITIES]
 
     # What it says
 

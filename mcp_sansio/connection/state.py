@@ -5,16 +5,15 @@ Plain values without behaviour beyond their JSON form, so that a snapshot is com
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from enum import Enum
 from typing import Any, Generic, TypeVar
 
 import attrs
 
 from ..jsonrpc import Error, JSONObject, JSONRPCMessage, ProgressToken, RequestId
-from ..spec import CORE, Era, Method, Phase, Side, Spec, Violation, declared
+from ..spec import CORE, REVISIONS, Era, Method, Phase, Side, Spec, Violation, declared, of_era
 
-__all__ = ["Bounded", "End", "Ended", "OpenRequest", "Session", "Standing", "State", "Verdict"]
+__all__ = ["Bounded", "End", "Ended", "Ledger", "OpenRequest", "Session", "Standing", "State", "Verdict"]
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -40,6 +39,10 @@ class Ended:
 
     how: End
     revision: str
+
+    def to_json(self) -> tuple[str, str]:
+        """Its fields as plain JSON."""
+        return self.how.value, self.revision
 
 
 class Standing(Enum):
@@ -108,24 +111,40 @@ class OpenRequest:
         return cls(**fields)
 
 
-class Bounded(OrderedDict[K, V], Generic[K, V]):
-    """A mapping that forgets its oldest entry when it holds more than ``limit``."""
+class Bounded(Generic[K, V]):
+    """A mapping that forgets its oldest entry when it holds more than ``limit``. Empty, it takes next to no memory."""
+
+    __slots__ = ("_entries", "limit")
 
     def __init__(self, limit: int) -> None:
-        super().__init__()
         self.limit = limit
+        self._entries: dict[K, V] | None = None
+
+    def get(self, key: K, default: V | None = None) -> V | None:
+        """The value of *key*, else *default*."""
+        return default if self._entries is None else self._entries.get(key, default)
 
     def remember(self, key: K, value: V) -> None:
         """Put *key* last, and forget the first if there are too many."""
-        self.pop(key, None)
-        self[key] = value
-        if len(self) > self.limit:
-            self.popitem(last=False)
+        if self._entries is None:
+            self._entries = {}
+        self._entries.pop(key, None)
+        self._entries[key] = value
+        if len(self._entries) > self.limit:
+            del self._entries[next(iter(self._entries))]
+
+    def items(self) -> list[tuple[K, V]]:
+        """All entries, the oldest first."""
+        return [] if self._entries is None else list(self._entries.items())
+
+    def values(self) -> list[V]:
+        """All values, the oldest first."""
+        return [value for _, value in self.items()]
 
     @property
     def full(self) -> bool:
         """Whether something may have been forgotten."""
-        return len(self) >= self.limit
+        return self._entries is not None and len(self._entries) >= self.limit
 
 
 @attrs.define(eq=False)
@@ -177,71 +196,102 @@ class Session:
         return session
 
 
-@attrs.define(eq=False)
+class Ledger:
+    """What a conversation remembers of one side.
+
+    Attributes:
+        requests: its open requests, by id.
+        tokens: those of them that carried a progress token, by token.
+        ended: how its latest ended requests ended.
+        ended_tokens: the same for their tokens.
+        statuses: the last known status of the latest tasks that it runs.
+    """
+
+    __slots__ = ("ended", "ended_tokens", "requests", "statuses", "tokens")
+
+    def __init__(self, remembered: int) -> None:
+        self.requests: dict[RequestId, OpenRequest] = {}
+        self.tokens: dict[ProgressToken, OpenRequest] = {}
+        self.ended: Bounded[RequestId, Ended] = Bounded(remembered)
+        self.ended_tokens: Bounded[ProgressToken, Ended] = Bounded(remembered)
+        self.statuses: Bounded[str, str] = Bounded(remembered)
+
+    def to_json(self) -> JSONObject:
+        """The ledger as plain JSON, maps with id keys as pairs."""
+        return {
+            "requests": [request.to_json() for request in self.requests.values()],
+            "ended": [[key, *ended.to_json()] for key, ended in self.ended.items()],
+            "ended_tokens": [[key, *ended.to_json()] for key, ended in self.ended_tokens.items()],
+            "statuses": [[*item] for item in self.statuses.items()],
+        }
+
+    def restore(self, data: JSONObject, spec: Spec) -> None:
+        """Take the place of the ledger that gave *data*."""
+        for item in data["requests"]:
+            request = OpenRequest.from_json(item, spec)
+            self.requests[request.id] = request
+            if request.token is not None:
+                self.tokens[request.token] = request
+        for request_id, how, revision in data["ended"]:
+            self.ended.remember(request_id, Ended(End(how), revision))
+        for token, how, revision in data["ended_tokens"]:
+            self.ended_tokens.remember(token, Ended(End(how), revision))
+        for task_id, status in data["statuses"]:
+            self.statuses.remember(task_id, status)
+
+
 class State:
     """All that a conversation remembers.
 
     Attributes:
         spec: the method table.
-        revisions: the revisions that are possible here.
+        legacy: the legacy revisions that are possible here, oldest first.
+        modern: the modern ones.
         eras: their eras; a client's shrinks to one when it has found out about its server.
         observer: whose view this is; None for the wire between the two.
         id_length: longest string taken as an id or token.
         forwarding: whether payloads stay decoded JSON.
         session: the legacy session.
         server_declared: what the server declares in the modern era; None while that is unknown.
-        requests: the open requests by the side that sent them, and by id.
-        tokens: the open requests that carried a progress token, likewise.
-        ended: how the latest ended requests ended, likewise.
-        ended_tokens: the same for their tokens.
-        statuses: the last known status of the latest tasks, by the side that runs them, and by id.
+        sides: what is remembered of each side.
         scopes: the cacheScope of the latest pages, by method and the cursor of the page that follows.
     """
 
-    spec: Spec
-    revisions: frozenset[str]
-    eras: frozenset[Era]
-    observer: Side | None
-    id_length: int
-    forwarding: bool
-    session: Session
-    server_declared: frozenset[str] | None
-    requests: dict[Side, dict[RequestId, OpenRequest]]
-    tokens: dict[Side, dict[ProgressToken, OpenRequest]]
-    ended: dict[Side, Bounded[RequestId, Ended]]
-    ended_tokens: dict[Side, Bounded[ProgressToken, Ended]]
-    statuses: dict[Side, Bounded[str, str]]
-    scopes: Bounded[tuple[str, str], str]
+    __slots__ = (
+        "eras",
+        "forwarding",
+        "id_length",
+        "legacy",
+        "modern",
+        "observer",
+        "scopes",
+        "server_declared",
+        "session",
+        "sides",
+        "spec",
+    )
 
-    @classmethod
-    def new(
-        cls,
+    def __init__(
+        self,
         *,
         spec: Spec = CORE,
         revisions: frozenset[str],
-        eras: frozenset[Era],
         observer: Side | None,
         id_length: int,
         forwarding: bool,
         remembered: int,
-    ) -> State:
-        """A conversation in which nothing has been said."""
-        return cls(
-            spec=spec,
-            revisions=revisions,
-            eras=eras,
-            observer=observer,
-            id_length=id_length,
-            forwarding=forwarding,
-            session=Session(),
-            server_declared=None,
-            requests={side: {} for side in Side},
-            tokens={side: {} for side in Side},
-            ended={side: Bounded(remembered) for side in Side},
-            ended_tokens={side: Bounded(remembered) for side in Side},
-            statuses={side: Bounded(remembered) for side in Side},
-            scopes=Bounded(remembered),
-        )
+    ) -> None:
+        self.spec = spec
+        self.legacy = of_era(Era.LEGACY, revisions)
+        self.modern = of_era(Era.MODERN, revisions)
+        self.eras = frozenset(REVISIONS[name].era for name in revisions)
+        self.observer = observer
+        self.id_length = id_length
+        self.forwarding = forwarding
+        self.session = Session()
+        self.server_declared: frozenset[str] | None = None
+        self.sides = {side: Ledger(remembered) for side in Side}
+        self.scopes: Bounded[tuple[str, str], str] = Bounded(remembered)
 
 
 @attrs.define(eq=False)
@@ -264,6 +314,7 @@ class Verdict:
         reused: of a request, whether its id is in flight already, so that it opens nothing.
         invalid: why a result cannot be taken as one; None when it can.
         tasks: the tasks whose status it tells.
+        client: of a modern request, what its ``_meta`` says of the client, by key.
     """
 
     sender: Side
@@ -281,3 +332,4 @@ class Verdict:
     reused: bool = False
     invalid: str | None = None
     tasks: list[JSONObject] = attrs.field(factory=list[JSONObject])
+    client: dict[str, Any] = attrs.field(factory=dict[str, Any])
