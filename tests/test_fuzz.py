@@ -618,9 +618,9 @@ def test_memory_is_bounded_over_thousands_of_messages(revision: str) -> None:
     assert sizes[1] < sizes[0] + 1000
     for conn in (ours, theirs):
         memory = conn.conversation._state
-        assert not any(memory.requests.values())
-        assert not any(memory.tokens.values())
-        assert all(len(ended) <= 64 for kept in (memory.ended, memory.ended_tokens) for ended in kept.values())
+        assert not any(side.requests or side.tokens for side in memory.sides.values())
+        kept = [known for side in memory.sides.values() for known in (side.ended, side.ended_tokens, side.statuses)]
+        assert all(len(known.items()) <= 64 for known in kept)
 
 
 # Found by hand --------------------------------------------------------------------------------------------------------

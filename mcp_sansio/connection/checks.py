@@ -360,7 +360,7 @@ def check_notification(state: State, v: Verdict, message: JSONRPCNotification) -
     _check_method(state, v, message.method, Kind.NOTIFICATION)
     _check_capability(state, v)
     _check_params(state, v, message.method, message.params)
-    if v.payload is None or v.row is None:
+    if v.refusal is not None or v.row is None:
         return
     if v.modern and v.row.filter is not None:
         _check_subscription(state, v, params, meta)

@@ -421,10 +421,12 @@ class Sender:
             candidate += 1
         return candidate
 
-    def _written(self, payload: Request[Any] | Notification | Result, revision: str) -> JSONObject:
+    def _written(
+        self, payload: Request[Any] | Notification | Result, revision: str, *, check: bool = False
+    ) -> JSONObject:
         try:
             # What is sent is judged before, which reads it back; payloads that are only forwarded are not read.
-            return unstructure(payload, revision, check=self._forwarding)
+            return unstructure(payload, revision, check=check or self._forwarding)
         except UnavailableError as error:
             raise LocalProtocolError(Reason.NOT_IN_REVISION, str(error)) from None
         except PayloadError as error:
@@ -505,7 +507,8 @@ class Sender:
             fitting.append(InputRequiredResult)
         if request.task:
             fitting.append(CreateTaskResult)
-        fitting += self._spec.extension_results(row.name, declared_by(request)).values()
+        if self._spec.extensions:
+            fitting += self._spec.extension_results(row.name, declared_by(request)).values()
         if type(result) not in fitting:
             names = " or ".join(kind.__name__ for kind in reversed(fitting))
             raise LocalProtocolError(

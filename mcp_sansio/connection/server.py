@@ -225,7 +225,7 @@ class ServerConnection(Connection):
         """
         if is_id(request_id, self._limits.id_length) and request_id in self._held:
             params = self._written(
-                CancelledNotification(request_id=request_id, reason=reason), self._request_revision()
+                CancelledNotification(request_id=request_id, reason=reason), self._request_revision(), check=True
             )
             self._encoded(JSONRPCNotification(CancelledNotification.method, params), None)
             del self._held[request_id]  # it was never sent
