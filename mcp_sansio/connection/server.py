@@ -224,10 +224,9 @@ class ServerConnection(Connection):
             LocalProtocolError: there is no such request, or the specification forbids to cancel it.
         """
         if is_id(request_id, self._limits.id_length) and request_id in self._held:
-            params = self._written(
-                CancelledNotification(request_id=request_id, reason=reason), self._request_revision(), check=True
-            )
-            self._encoded(JSONRPCNotification(CancelledNotification.method, params), None)
+            cancelled = CancelledNotification(request_id=request_id, reason=reason)
+            params = self._written(cancelled, self._request_revision(), check=True)
+            self._encoded(JSONRPCNotification(cancelled.method, params), None)
             del self._held[request_id]  # it was never sent
             self._conversation.end(self.side, request_id, End.CANCELLED)
         else:
