@@ -60,3 +60,14 @@ def test_a_level_that_nobody_knows_is_no_level_that_was_asked_for() -> None:
         b'{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"loud","data":1}}\n'
     )
     assert event.violations == ()
+
+
+def test_the_result_of_a_task_that_names_its_task_breaks_no_rule() -> None:
+    p = pair("2025-11-25")
+    handle = p.client.request(t.GetTaskPayloadRequest("t1"))
+    p.server.receive_data(p.client.data_to_send())
+    related = {"io.modelcontextprotocol/related-task": {"taskId": "t1"}}
+    p.server.respond(handle.id, t.GetTaskPayloadResult(meta=related))
+    (event,) = p.client.receive_data(p.server.data_to_send())
+    assert handle.answered_by(event)
+    assert event.violations == ()
