@@ -734,6 +734,12 @@ def second_acknowledgement(p: Pair, sender: Side) -> JSON:
     return ack(listen(p, {"toolsListChanged": True}), {})
 
 
+@wrong("CANC-007")
+def end_by_the_result_alone(p: Pair, sender: Side) -> JSON:
+    request_id = listen(p, {})
+    return result(request_id, {"resultType": "complete", "_meta": {SUBSCRIPTION_KEY: request_id}})
+
+
 @wrong("SUB-005")
 def end_without_an_id(p: Pair, sender: Side) -> JSON:
     return result(listen(p, {}), {"resultType": "complete"})

@@ -108,7 +108,10 @@ def test_the_name_in_results_can_be_turned_off() -> None:
     feed(server, modern(1, "server/discover"), modern(2, "subscriptions/listen", notifications={}))
     assert "_meta" not in sent(server)[0]["result"]
     server.respond(2, t.SubscriptionsListenResult())
-    assert sent(server)[0]["result"]["_meta"] == {"io.modelcontextprotocol/subscriptionId": 2}
+    cancelled, ended = sent(server)
+    assert cancelled["params"] == {"requestId": 2}
+    assert ended["result"]["_meta"] == {"io.modelcontextprotocol/subscriptionId": 2}
+    assert server.owed == ()
 
 
 def test_both_eras_share_one_pipe() -> None:

@@ -597,9 +597,12 @@ def _check_result(state: State, v: Verdict, request: OpenRequest, result: JSONOb
             breach(v, "TASK-002", f"the result of {row.name} does not name its task in _meta {RELATED_TASK}")
     if row.declares_rule is not None and row.needs is not None and has(state, v, row.needs) is False:
         breach(v, row.declares_rule, f"{row.name} was served, but {row.needs} was not declared")
-    subscription = meta_of(result).get(SUBSCRIPTION_ID, ABSENT)
-    if row.listens and (type(subscription) is not type(request.id) or subscription != request.id):
-        breach(v, "SUB-005", f"the result of {row.name} lacks its subscriptionId in _meta")
+    if row.listens:
+        subscription = meta_of(result).get(SUBSCRIPTION_ID, ABSENT)
+        if type(subscription) is not type(request.id) or subscription != request.id:
+            breach(v, "SUB-005", f"the result of {row.name} lacks its subscriptionId in _meta")
+        else:
+            breach(v, "CANC-007", f"the subscription {_short(request.id)} was ended without notifications/cancelled")
     if row.blobs is not None:
         _check_blobs(v, result[row.blobs])
 

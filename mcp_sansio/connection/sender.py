@@ -309,7 +309,7 @@ class Sender:
         verdict = self._judge(JSONRPCResultResponse(request_id, payload))
         if verdict.invalid is not None:
             raise LocalProtocolError(Reason.INVALID_PAYLOAD, verdict.invalid, tuple(verdict.violations))
-        self._commit(verdict, request_id)
+        self._send_result(verdict, request_id)
         return Sent()
 
     def respond_error(self, request_id: RequestId, code: int, message: str, data: Any = ABSENT) -> Sent | Dropped:
@@ -397,6 +397,9 @@ class Sender:
 
     def _stamp_result(self, request: OpenRequest, payload: JSONObject) -> None:
         """Add what the library writes into each result."""
+
+    def _send_result(self, verdict: Verdict, request_id: RequestId) -> None:
+        self._commit(verdict, request_id)
 
     def _send_request(self, verdict: Verdict) -> None:
         self._commit(verdict, None)

@@ -202,6 +202,16 @@ class ServerConnection(Connection):
         if stamped:
             payload["_meta"] = {**stamped, **payload.get("_meta", {})}
 
+    def _send_result(self, verdict: Verdict, request_id: RequestId) -> None:
+        """Send a result; that of a subscription, which ends it, comes after the cancelled that ends it as well."""
+        if verdict.row is None or not verdict.row.listens:
+            super()._send_result(verdict, request_id)
+            return
+        self._refuse_breaches(verdict.violations, frozenset({"CANC-007"}))
+        outgoing = self._encoded(verdict.message, request_id)
+        self.notify(CancelledNotification(request_id=request_id), related=request_id)
+        self._enqueue(outgoing)
+
     def _send_request(self, verdict: Verdict) -> None:
         """Send a request, or hold it back until ``initialized``, before which only pings are in order."""
         row, phase = verdict.row, self._conversation.session.phase

@@ -184,6 +184,8 @@ RULES: dict[str, Rule] = {
             "a side cancels only requests that it sent and believes in progress"),
         Rule("CANC-005", _MN, _E, None, _SERVER, "basic/patterns/cancellation",
             "a server sends cancelled only for a subscriptions/listen request"),
+        Rule("CANC-007", _M, _E, None, _SERVER, "basic/patterns/cancellation",
+            "a server that ends a subscription on a stream sends cancelled for it"),
         Rule("CANC-008", _MN, _D, _D, _BOTH, "basic/utilities/cancellation",
             "a task-augmented request is ended by tasks/cancel, not by cancelled"),
         # Progress
