@@ -79,6 +79,7 @@ _type: Callable[[object], Any] = type  # so annotated, it doesn't narrow Any to 
 _BYTE_ORDER_MARK = "\ufeff"
 _SPACE = " \t\r\n"
 
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _LONE_SURROGATE = re.compile(
     r"\\u[dD](?:[89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..\\u[dD])[c-fC-F])", re.DOTALL
 )
@@ -202,7 +203,7 @@ class _StandardLibrary:
         except ValueError:
             raise DecodeError("json", "an integer has too many digits") from None
         # Looked for in the text: cheaper than a walk of the value, and nothing at all for most messages.
-        if "\\" in text and _LONE_SURROGATE.search(text.replace("\\\\", "  ")):
+        if "\\" in text and _SURROGATE.search(text) and _LONE_SURROGATE.search(text.replace("\\\\", "  ")):
             raise DecodeError("json", "a string has a lone surrogate")
         if limits.depth is not None and _deeper_than(value, limits.depth):
             raise DecodeError("depth", f"nested more than {limits.depth} levels deep")

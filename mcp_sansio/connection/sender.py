@@ -519,7 +519,8 @@ class Sender:
             )
 
     def _encode(self, message: JSONRPCMessage, related: RequestId | None) -> Outgoing:
-        data = self._codec.encode(message_to_json(message, null_id=self._null_id()))
+        nameless = isinstance(message, JSONRPCErrorResponse) and message.id is None
+        data = self._codec.encode(message_to_json(message, null_id=nameless and self._null_id()))
         return Outgoing(data, message, related)
 
     def _null_id(self) -> bool:
@@ -532,7 +533,11 @@ class Sender:
         """Queue a message, or keep it for the array that answers its batch."""
         message = outgoing.message
         batch = None
-        if isinstance(message, JSONRPCResultResponse | JSONRPCErrorResponse) and message.id is not None:
+        if (
+            self._batches
+            and isinstance(message, JSONRPCResultResponse | JSONRPCErrorResponse)
+            and message.id is not None
+        ):
             batch = self._batches.pop(message.id, None)
         if batch is None:
             self._queue.append(outgoing)

@@ -6,11 +6,12 @@ one set of rules for both directions: what `unstructure` wrote is read again bef
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar
 
 from ..jsonrpc import JSONObject
-from ._reading import FAILURES, Reader
+from ._reading import FAILURES, Hook, Reader
 from ._writing import Writer
 from .base import Payload
 from .errors import PayloadError, UnavailableError, describe
@@ -29,6 +30,16 @@ def _hooks(revision: str) -> tuple[Reader, Writer]:
     return Reader(revision, converter), Writer(revision, converter)
 
 
+@cache
+def _reading(cls: Any, revision: str) -> Hook:
+    return _hooks(revision)[0].hook(cls)
+
+
+@cache
+def _writing(cls: Any, revision: str) -> Callable[[Any], Any]:
+    return _hooks(revision)[1].hook(cls)
+
+
 def structure(value: Any, cls: type[T], revision: str) -> T:
     """Read decoded JSON, such as the params of a request or a result, as ``cls``.
 
@@ -39,12 +50,12 @@ def structure(value: Any, cls: type[T], revision: str) -> T:
         PayloadError: the value has the wrong shape.
         UnavailableError: the revision lacks the class.
     """
-    reader, _ = _hooks(revision)
-    hook = reader.hook(cls)
+    key: Any = cls  # which has a hash, though its instances have none
+    hook = _reading(key, revision)
     try:
         made: T = hook(value, cls)
     except FAILURES:
-        raise reader.locate(value, hook) from None
+        raise _hooks(revision)[0].locate(value, hook) from None
     return made
 
 
@@ -60,18 +71,17 @@ def unstructure(payload: object, revision: str, *, check: bool = True) -> JSONOb
     """
     if not isinstance(payload, Payload):
         raise PayloadError("$", "a payload", describe(payload))
-    if isinstance(payload, CustomRequest | CustomNotification):
+    if isinstance(payload, (CustomRequest, CustomNotification)):
         return _custom(payload)
-    cls = type(payload)
-    reader, writer = _hooks(revision)
-    value: JSONObject = writer.hook(cls)(payload)
+    cls: Any = type(payload)
+    value: JSONObject = _writing(cls, revision)(payload)
     if not check:
         return value
-    hook = reader.hook(cls)
+    hook = _reading(cls, revision)
     try:
         hook(value, cls)
     except FAILURES:
-        raise reader.locate(value, hook) from None
+        raise _hooks(revision)[0].locate(value, hook) from None
     return value
 
 
