@@ -231,7 +231,7 @@ class EmptyResult(Result):
 
 def about(cls: type[Any]) -> About:
     """What `payload` was told about this class."""
-    return cls.__payload__  # type: ignore[no-any-return]
+    return cls.__payload__  # type: ignore[no-any-return]  # cls is a Payload, which Any hides
 
 
 def _within(revision: str, since: str | None, until: str | None) -> bool:

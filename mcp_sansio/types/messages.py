@@ -90,6 +90,7 @@ class CustomRequest(Request["CustomResult"]):
     """A request that the specification doesn't have, an extension's for instance."""
 
     # The one request whose method belongs to the instance.
+    # A class variable of the others, and a field of this one, which stands for any method.
     method: str  # type: ignore[misc]  # pyright: ignore[reportIncompatibleVariableOverride]
     params: JSONObject | None = member(default=None)
     """As in JSON; ``meta`` and ``extra``, if given, are added to them."""
@@ -100,6 +101,7 @@ class CustomNotification(Notification):
     """A notification that the specification doesn't have, an extension's for instance."""
 
     # The one notification whose method belongs to the instance.
+    # A class variable of the others, and a field of this one, which stands for any method.
     method: str  # type: ignore[misc]  # pyright: ignore[reportIncompatibleVariableOverride]
     params: JSONObject | None = member(default=None)
     """As in JSON; ``meta`` and ``extra``, if given, are added to them."""

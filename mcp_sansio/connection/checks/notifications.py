@@ -1,0 +1,192 @@
+"""Which rules a notification breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ...jsonrpc import (
+    ABSENT,
+    JSONObject,
+    JSONRPCNotification,
+    is_id,
+)
+from ...spec import (
+    Era,
+    Kind,
+    Phase,
+    Side,
+    is_modern,
+)
+from ...spec.meta import SUBSCRIPTION_ID
+from ..state import End, OpenRequest, State, Verdict
+from .common import (
+    breach,
+    check_capability,
+    check_method,
+    check_params,
+    check_phase,
+    check_statuses,
+    integer,
+    legacy_revision,
+    meta_of,
+    short,
+)
+
+__all__ = ["check_notification"]
+
+_LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+
+
+def check_notification(state: State, v: Verdict, message: JSONRPCNotification) -> None:
+    """Judge a notification."""
+    params = message.params or {}
+    meta = meta_of(params)
+    subject = _subject(state, v, message.method, params)
+    if subject is not None:
+        v.revision, v.modern = subject.revision, is_modern(subject.revision)
+    elif _is_modern_notification(state, v, message.method, meta):
+        v.revision, v.modern = state.modern[-1], True
+    else:
+        v.revision = legacy_revision(state)
+    v.row = state.spec.method(v.sender, message.method, v.revision)
+    if not v.modern:
+        check_phase(state, v, v.row, message)
+    check_method(state, v, message.method, Kind.NOTIFICATION)
+    check_capability(state, v)
+    check_params(state, v, message.method, message.params)
+    if v.refusal is not None or v.row is None:
+        return
+    if v.modern and v.row.filter is not None:
+        _check_subscription(state, v, params, meta)
+    if v.row.statuses is not None:
+        check_statuses(state, v, [params])
+    check = _NOTIFICATIONS.get(v.row.name)
+    if check is not None:
+        check(state, v, params)
+
+
+def _is_modern_notification(state: State, v: Verdict, method: str, meta: JSONObject) -> bool:
+    """Whether a notification that is about no open request is judged as a modern one.
+
+    Where both eras are possible, its sender knows which it means; anyone else gives it the benefit of the doubt.
+    """
+    if len(state.eras) == 1:
+        return Era.MODERN in state.eras
+    if SUBSCRIPTION_ID in meta:
+        return True
+    if not v.exact or state.session.phase is not Phase.OPENING:
+        return False
+    rows = state.spec.rows(v.sender, method)
+    return not rows or any(row.until is None for row in rows)
+
+
+def _subject(state: State, v: Verdict, method: str, params: JSONObject) -> OpenRequest | None:
+    """The open request that a notification is about, which tells its era."""
+    if method == "notifications/cancelled":
+        rid = params.get("requestId")
+        if not is_id(rid, state.id_length):
+            return None
+        own = state.sides[v.sender].requests.get(rid)
+        if own is not None or v.sender is Side.CLIENT:
+            return own
+        listening = state.sides[Side.CLIENT].requests.get(rid)
+        return listening if listening is not None and is_modern(listening.revision) else None
+    if method == "notifications/progress":
+        token = params.get("progressToken")
+        return state.sides[v.sender.other].tokens.get(token) if is_id(token, state.id_length) else None
+    return None
+
+
+def _check_cancelled(state: State, v: Verdict, params: JSONObject) -> None:
+    rid = params.get("requestId", ABSENT)
+    if rid is ABSENT:
+        return
+    request = _subject(state, v, "notifications/cancelled", params)
+    if request is None:
+        ended = state.sides[v.sender].ended.get(rid)
+        if v.modern and v.sender is Side.SERVER:
+            if state.sides[Side.CLIENT].ended.get(rid) is None or v.exact:
+                breach(v, "CANC-005", f"no subscription has the id {short(rid)}")
+        elif ended is None or v.exact:
+            breach(v, "CANC-001", f"no request with the id {short(rid)} is in flight")
+        return
+    row = request.row
+    if row is not None and not row.cancellable:
+        breach(v, "LIFE-008", f"{row.name} must not be cancelled")
+    elif request.task:
+        breach(v, "CANC-008", f"the request {short(rid)} is a task; tasks/cancel ends it")
+    elif request.sender is not v.sender and not (row is not None and row.listens):
+        breach(v, "CANC-005", f"the request {short(rid)} is no subscription")
+    else:
+        v.request = request
+
+
+def _check_progress(state: State, v: Verdict, params: JSONObject) -> None:
+    token, progress, requestor = params["progressToken"], params["progress"], v.sender.other
+    request = state.sides[requestor].tokens.get(token)
+    if request is not None:
+        if request.progress is not None and progress <= request.progress:
+            breach(v, "PROG-002", f"progress went from {request.progress} to {progress}")
+        v.request = request
+        return
+    ended = state.sides[requestor].ended_tokens.get(token)
+    twin = str(token) if type(token) is int else integer(token)
+    if ended is None:
+        if twin is not None and twin in state.sides[requestor].tokens:
+            breach(v, "PROG-004", f"the token {short(token)} was given as {short(twin)}")
+        else:
+            breach(v, "PROG-001", f"no request gave the token {short(token)}")
+    elif ended.how is End.ANSWERED or v.exact:
+        breach(v, "PROG-003", f"the request with the token {short(token)} has ended")
+
+
+def _check_log_message(state: State, v: Verdict, params: JSONObject) -> None:
+    if not v.modern or params["level"] not in _LOG_LEVELS:
+        return
+    severity = _LOG_LEVELS.index(params["level"])
+    for request in state.sides[Side.CLIENT].requests.values():
+        if request.log_level is not None and _LOG_LEVELS.index(request.log_level) <= severity:
+            return
+    given_up = any(ended.how in (End.CANCELLED, End.TIMED_OUT) for ended in state.sides[Side.CLIENT].ended.values())
+    if given_up and not v.exact:
+        return  # the message may have been under way when the client gave its request up
+    breach(v, "LOG-001", f"no request in flight asked for log messages of the level {params['level']}")
+
+
+def _check_subscription(state: State, v: Verdict, params: JSONObject, meta: JSONObject) -> None:
+    """A change notification of the modern era belongs to a subscription, and to what that was acknowledged for."""
+    request = _subscription(state, v, meta)
+    if request is None or v.row is None or v.row.filter is None:
+        return
+    if request.filter is None:
+        breach(v, "SUB-001", f"the subscription {short(request.id)} is not acknowledged yet")
+    elif not request.filter.get(v.row.filter):
+        breach(v, "SUB-003", f"the subscription {short(request.id)} was not acknowledged for {v.row.filter}")
+
+
+def _check_acknowledged(state: State, v: Verdict, params: JSONObject) -> None:
+    request = _subscription(state, v, meta_of(params))
+    if request is not None and request.filter is not None:
+        breach(v, "SUB-004", f"the subscription {short(request.id)} is acknowledged already")
+    elif request is not None:
+        v.request = request
+
+
+def _subscription(state: State, v: Verdict, meta: JSONObject) -> OpenRequest | None:
+    rid = meta.get(SUBSCRIPTION_ID, ABSENT)
+    request = state.sides[Side.CLIENT].requests.get(rid) if is_id(rid, state.id_length) else None
+    if request is not None and request.row is not None and request.row.listens:
+        return request
+    ended = state.sides[Side.CLIENT].ended.get(rid) if is_id(rid, state.id_length) else None
+    if ended is None or ended.how is End.ANSWERED or v.exact:
+        given = "no subscriptionId in _meta" if rid is ABSENT else f"the subscriptionId {short(rid)}"
+        breach(v, "SUB-002", f"{given}, which no open subscription has")
+    return None
+
+
+_NOTIFICATIONS: Mapping[str, Callable[[State, Verdict, JSONObject], None]] = {
+    "notifications/cancelled": _check_cancelled,
+    "notifications/progress": _check_progress,
+    "notifications/message": _check_log_message,
+    "notifications/subscriptions/acknowledged": _check_acknowledged,
+}
