@@ -308,7 +308,7 @@ def test_depth_is_exact(value: Any, depth: int) -> None:
 
 @both
 @pytest.mark.parametrize("opening", [b"[", b'{"a":', b'[{"a":'])
-@pytest.mark.parametrize("levels", [2000, 10_000, 200_000])
+@pytest.mark.parametrize("levels", [2000, 200_000] if sys.version_info < (3, 12) else [200_000])
 @pytest.mark.parametrize("depth", [None, 64, 10**6])
 def test_what_is_too_deep_for_a_decoder_is_a_decode_error(
     codec: Codec, opening: bytes, levels: int, depth: int | None

@@ -90,7 +90,6 @@ class CustomRequest(Request["CustomResult"]):
     """A request that the specification doesn't have, an extension's for instance."""
 
     # The one request whose method belongs to the instance.
-    # A class variable of the others, and a field of this one, which stands for any method.
     method: str  # type: ignore[misc]  # pyright: ignore[reportIncompatibleVariableOverride]
     params: JSONObject | None = member(default=None)
     """As in JSON; ``meta`` and ``extra``, if given, are added to them."""
@@ -101,7 +100,6 @@ class CustomNotification(Notification):
     """A notification that the specification doesn't have, an extension's for instance."""
 
     # The one notification whose method belongs to the instance.
-    # A class variable of the others, and a field of this one, which stands for any method.
     method: str  # type: ignore[misc]  # pyright: ignore[reportIncompatibleVariableOverride]
     params: JSONObject | None = member(default=None)
     """As in JSON; ``meta`` and ``extra``, if given, are added to them."""
