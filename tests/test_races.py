@@ -6,6 +6,7 @@ import pytest
 
 from mcp_sansio import NotificationReceived, RequestReceived, ResponseIgnored, Side, UnexpectedReason
 from mcp_sansio import types as t
+from mcp_sansio.connection.state import Bounded
 
 from .pair import MODERN, drawn, pair
 
@@ -71,3 +72,11 @@ def test_the_result_of_a_task_that_names_its_task_breaks_no_rule() -> None:
     (event,) = p.client.receive_data(p.server.data_to_send())
     assert handle.answered_by(event)
     assert event.violations == ()
+
+
+def test_what_was_touched_last_is_forgotten_last() -> None:
+    memory: Bounded[str, int] = Bounded(2)
+    for key, value in (("a", 1), ("b", 2), ("a", 3), ("c", 4)):
+        memory.remember(key, value)
+    assert memory.items() == [("a", 3), ("c", 4)]
+    assert memory.full
