@@ -99,6 +99,12 @@ def test_it_is_negotiated_as_the_others_are(client_has: set[str], server_has: se
         with pytest.raises(LocalProtocolError, match=DRAFT) as raised:
             client.request(GreetRequest("bob"))
         assert raised.value.reason is Reason.NOT_IN_REVISION
+        client.request(Postcard("hi", "rare"))
+        (event,) = server.receive_data(client.data_to_send())
+        assert isinstance(event, RequestReceived)
+        assert (event.revision, event.violations) == (agreed, ())
+        assert isinstance(event.request, Postcard)
+        assert event.request.stamp is None
 
 
 def test_its_field_is_written_and_read_there_and_nowhere_else() -> None:

@@ -114,6 +114,14 @@ def test_the_name_in_results_can_be_turned_off() -> None:
     assert server.owed == ()
 
 
+def test_a_subscription_can_be_ended_after_eof() -> None:
+    server = ServerConnection(SERVER_INFO)
+    feed(server, modern(2, "subscriptions/listen", notifications={}))
+    server.receive_eof()
+    assert server.respond(2, t.SubscriptionsListenResult()) == Sent()
+    assert [message.get("method") for message in sent(server)] == ["notifications/cancelled", None]
+
+
 def test_both_eras_share_one_pipe() -> None:
     server = ServerConnection(SERVER_INFO, SERVER_CAPABILITIES)
     feed(server, modern(1, "tools/list"), initialize(), INITIALIZED, {"id": 2, "method": "tools/list"})

@@ -209,7 +209,8 @@ class ServerConnection(Connection):
             return
         self._refuse_breaches(verdict.violations, frozenset({"CANC-007"}))
         outgoing = self._encoded(verdict.message, request_id)
-        self.notify(CancelledNotification(request_id=request_id), related=request_id)
+        cancelled = JSONRPCNotification(CancelledNotification.method, {"requestId": request_id})
+        self._commit(self._judge(cancelled), request_id)
         self._enqueue(outgoing)
 
     def _send_request(self, verdict: Verdict) -> None:

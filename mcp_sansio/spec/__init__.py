@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterable, Mapping
 import attrs
 
 from ..types import Result
-from .capabilities import CAPABILITIES, NEEDS_BY_PARAMS, Capability, NeedByParams, declared
+from .capabilities import CAPABILITIES, NEEDS_BY_PARAMS, Capability, NeedByParams, declared, extension_capability
 from .error_codes import RESERVED_CODES, ErrorCode, ReservedCodes
-from .extensions import Extension, ExtensionResult, extension_capability
+from .extensions import Extension, ExtensionResult
 from .lifecycle import ANY_PHASE, OUT_OF_PHASE, OutOfPhase, Phase
 from .methods import METHODS, Kind, Method
 from .revisions import (

@@ -15,7 +15,7 @@ import attrs
 from ..jsonrpc import is_object
 from .revisions import Side
 
-__all__ = ["CAPABILITIES", "NEEDS_BY_PARAMS", "Capability", "NeedByParams", "declared"]
+__all__ = ["CAPABILITIES", "NEEDS_BY_PARAMS", "Capability", "NeedByParams", "declared", "extension_capability"]
 
 
 @attrs.frozen
@@ -162,8 +162,13 @@ def declared(side: Side, capabilities: Mapping[str, Any], revision: str) -> froz
     names = {name for name, row in _rows(side, revision) if row.declared_by(capabilities)}
     extensions = capabilities.get("extensions")
     if is_object(extensions):
-        names |= {f"{side.value}.extensions/{name}" for name, value in extensions.items() if is_object(value)}
+        names |= {extension_capability(side, name) for name, value in extensions.items() if is_object(value)}
     return frozenset(names)
+
+
+def extension_capability(side: Side, name: str) -> str:
+    """The name under which an extension counts as declared by *side*."""
+    return f"{side.value}.extensions/{name}"
 
 
 @lru_cache(maxsize=64)

@@ -9,9 +9,8 @@ import attrs
 
 from ..types import Result
 from .methods import Method
-from .revisions import Side
 
-__all__ = ["Extension", "ExtensionResult", "extension_capability"]
+__all__ = ["Extension", "ExtensionResult"]
 
 
 @attrs.frozen
@@ -42,8 +41,3 @@ class Extension:
     name: str
     methods: tuple[Method, ...] = ()
     results: tuple[ExtensionResult, ...] = ()
-
-
-def extension_capability(side: Side, name: str) -> str:
-    """The name under which it counts as declared by *side*."""
-    return f"{side.value}.extensions/{name}"
