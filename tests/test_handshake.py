@@ -389,3 +389,18 @@ def test_modern_meta_keys_are_not_for_a_legacy_session() -> None:
     with pytest.raises(LocalProtocolError) as raised:
         client.request(t.ListToolsRequest(meta={"io.modelcontextprotocol/logLevel": "info"}))
     assert raised.value.reason is Reason.NOT_IN_REVISION
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"resultType": "input_required", "requestState": "s"},
+        {**discovered(MODERN), "contents": [{"uri": "a", "text": "t", "blob": 5}]},
+        {**discovered(MODERN), "contents": [{"uri": "a", "text": "t", "blob": ["AAAA"]}]},
+    ],
+)
+def test_a_read_that_gives_no_blob_does_not_make_us_look_for_one(result: Any) -> None:
+    client = ClientConnection(CLIENT_INFO, era="modern")
+    handle = client.request(t.ReadResourceRequest("a"))
+    (event,) = feed(client, id=handle.id, result=result)
+    assert not isinstance(event, MessageInvalid)

@@ -145,7 +145,7 @@ def _check_result(state: State, v: Verdict, request: OpenRequest, result: JSONOb
             breach(v, "SUB-005", f"the result of {row.name} lacks its subscriptionId in _meta")
         else:
             breach(v, "CANC-007", f"the subscription {short(request.id)} was ended without notifications/cancelled")
-    if row.blobs is not None:
+    if row.blobs is not None and cls is row.result:
         _check_blobs(v, result[row.blobs])
 
 
@@ -189,9 +189,8 @@ def _check_cacheable(state: State, v: Verdict, row: Method, request: OpenRequest
 
 def _check_blobs(v: Verdict, contents: list[JSONObject]) -> None:
     for item in contents:
-        blob = item.get("blob", "")
         try:
-            binascii.a2b_base64(blob, strict_mode=True)
-        except ValueError:
+            binascii.a2b_base64(item.get("blob", ""), strict_mode=True)
+        except (ValueError, TypeError):
             breach(v, "RES-002", f"the blob of {short(item.get('uri'))} is not base64")
             return
