@@ -8,7 +8,7 @@ from mcp_sansio import NotificationReceived, RequestReceived, ResponseIgnored, S
 from mcp_sansio import types as t
 from mcp_sansio.connection.state import Bounded
 
-from .pair import MODERN, drawn, pair
+from .pair import MODERN, client, drawn, feed, notification, pair, request, sent
 
 LOG = {"io.modelcontextprotocol/logLevel": "info"}
 SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
@@ -80,3 +80,12 @@ def test_what_was_touched_last_is_forgotten_last() -> None:
         memory.remember(key, value)
     assert memory.items() == [("a", 3), ("c", 4)]
     assert memory.full
+
+
+def test_a_server_may_cancel_its_ping_while_the_client_probes_with_the_same_id() -> None:
+    probing = client()
+    probing.connect()
+    (probe,) = sent(probing)
+    feed(probing, request(probe["id"], "ping"))
+    ignored = feed(probing, notification("notifications/cancelled", {"requestId": probe["id"]}))
+    assert drawn(ignored) == []

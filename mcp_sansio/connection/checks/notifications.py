@@ -89,8 +89,8 @@ def _subject(state: State, v: Verdict, method: str, params: JSONObject) -> OpenR
         own = state.sides[v.sender].requests.get(rid)
         if own is not None or v.sender is Side.CLIENT:
             return own
-        listening = state.sides[Side.CLIENT].requests.get(rid)
-        return listening if listening is not None and is_modern(listening.revision) else None
+        clients = state.sides[Side.CLIENT].requests.get(rid)
+        return clients if clients is not None and clients.row is not None and clients.row.listens else None
     if method == "notifications/progress":
         token = params.get("progressToken")
         return state.sides[v.sender.other].tokens.get(token) if is_id(token, state.id_length) else None
@@ -115,8 +115,6 @@ def _check_cancelled(state: State, v: Verdict, params: JSONObject) -> None:
         breach(v, "LIFE-008", f"{row.name} must not be cancelled")
     elif request.task:
         breach(v, "CANC-008", f"the request {short(rid)} is a task; tasks/cancel ends it")
-    elif request.sender is not v.sender and not (row is not None and row.listens):
-        breach(v, "CANC-005", f"the request {short(rid)} is no subscription")
     else:
         v.request = request
 
