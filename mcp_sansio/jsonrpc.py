@@ -2,6 +2,8 @@
 
 Decoded JSON goes in and comes out; bytes are `mcp_sansio.codec`'s business. Rule ids are those of
 `mcp_sansio.spec`; their source is the page basic/index of each revision ("Messages"), and JSON-RPC 2.0.
+
+What is made for each message has no slots, here and elsewhere: attrs then makes a frozen instance in half the time.
 """
 
 from __future__ import annotations
@@ -65,7 +67,7 @@ ABSENT: Final = Absent.ABSENT
 """Stands for a member that isn't there, where null would be a value. Falsy; compare with ``is``."""
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Error:
     """The error member of a response. ``data`` is any JSON value, null included."""
 
@@ -74,7 +76,7 @@ class Error:
     data: Any = ABSENT
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class JSONRPCRequest:
     """A message that expects a response with the same id."""
 
@@ -83,7 +85,7 @@ class JSONRPCRequest:
     params: JSONObject | None = None
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class JSONRPCNotification:
     """A message that is never answered."""
 
@@ -91,7 +93,7 @@ class JSONRPCNotification:
     params: JSONObject | None = None
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class JSONRPCResultResponse:
     """The answer to a request that succeeded."""
 
@@ -99,7 +101,7 @@ class JSONRPCResultResponse:
     result: JSONObject
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class JSONRPCErrorResponse:
     """The answer to a request that failed; ``id`` is None if the sender could not read the request's id."""
 
@@ -111,7 +113,7 @@ JSONRPCResponse: TypeAlias = JSONRPCResultResponse | JSONRPCErrorResponse
 JSONRPCMessage: TypeAlias = JSONRPCRequest | JSONRPCNotification | JSONRPCResponse
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class InvalidMessage:
     """What can be known of something that isn't a message.
 
@@ -156,10 +158,9 @@ def parse_message(value: Any, *, id_length: int = 1024) -> JSONRPCMessage | Inva
 
     An array, a batch of 2025-03-26, is taken apart by the caller.
     """
-    faults: list[tuple[str, str]] = []
     if not is_object(value):
-        faults.append(("FRAME-001", f"a message is an object, not {_say(value)}"))
-        return _invalid("unknown", {}, id_length, faults)
+        return _invalid("unknown", {}, id_length, [("FRAME-001", f"a message is an object, not {_say(value)}")])
+    faults: list[tuple[str, str]] = []
     version = value.get("jsonrpc", ABSENT)
     if version != "2.0":
         faults.append(("RPC-001", f'jsonrpc is the string "2.0", not {_say(version)}'))

@@ -6,6 +6,7 @@ import copy
 import pickle
 import subprocess
 import sys
+import traceback
 from time import process_time
 from typing import Any, get_args
 
@@ -14,7 +15,7 @@ import pytest
 
 from mcp_sansio import types as t
 from mcp_sansio.jsonrpc import ABSENT
-from mcp_sansio.types.converter import PayloadError, UnavailableError, structure, unstructure
+from mcp_sansio.types.converter import PayloadError, UnavailableError, make_converter, structure, unstructure
 from mcp_sansio.types.errors import describe
 
 from .strategies import PAYLOADS, REVISIONS
@@ -483,3 +484,22 @@ def test_errors_survive_pickling() -> None:
     for error in (PayloadError("$.a", "a string", "5"), UnavailableError(t.PingRequest, MODERN)):
         again = pickle.loads(pickle.dumps(error))
         assert (str(again), again.__dict__) == (str(error), error.__dict__)
+
+
+@attrs.frozen
+class Listing:
+    """A user's own class that holds payloads."""
+
+    server: str
+    tools: list[t.Tool]
+
+
+def test_classes_that_hold_payloads_go_through_cattrs() -> None:
+    converter = make_converter("2025-11-25")
+    listing = Listing("everything", [t.Tool("add", {"type": "object"})])
+    written = {"server": "everything", "tools": [{"name": "add", "inputSchema": {"type": "object"}}]}
+    assert converter.unstructure(listing) == written
+    assert converter.structure(written, Listing) == listing
+    with pytest.raises(ExceptionGroup) as caught:
+        converter.structure({"server": "everything", "tools": [{"name": 5}]}, Listing)
+    assert "$.name: expected a string, found 5" in "".join(traceback.format_exception(caught.value))

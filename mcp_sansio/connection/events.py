@@ -47,7 +47,7 @@ R_co = TypeVar("R_co", bound=Result, covariant=True)
 Violations: TypeAlias = tuple[Violation, ...]
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class Negotiated:
     """The two sides agreed on a revision.
 
@@ -81,7 +81,7 @@ class FailureReason(Enum):
     """The server did not answer in time."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class NegotiationFailed:
     """The handshake led nowhere: close the connection, and show the user why.
 
@@ -99,7 +99,7 @@ class NegotiationFailed:
     violations: Violations = ()
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class RequestReceived:
     """The peer asks for something that the application should serve: answer it with ``respond`` or ``respond_error``.
 
@@ -121,7 +121,7 @@ class RequestReceived:
     violations: Violations = ()
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class RequestAnswered:
     """The peer asked for something that the library answered by itself; there is nothing left to do.
 
@@ -137,7 +137,7 @@ class RequestAnswered:
     violations: Violations = ()
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class RequestCancelled:
     """The peer no longer wants the answer to a request: stop the work. ``respond`` to it will be dropped.
 
@@ -153,7 +153,7 @@ class RequestCancelled:
     violations: Violations = ()
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class NotificationReceived:
     """The peer says something that needs no answer.
 
@@ -167,7 +167,7 @@ class NotificationReceived:
     violations: Violations = ()
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class ResultReceived(Generic[R_co]):
     """A request of ours has its result, and is over.
 
@@ -183,7 +183,7 @@ class ResultReceived(Generic[R_co]):
     violations: Violations = ()
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class InputRequired:
     """The server needs more before it can answer: ask the user, then send the request once more with the answers.
 
@@ -201,7 +201,7 @@ class InputRequired:
     violations: Violations = ()
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class ErrorReceived:
     """A request of ours was answered with an error, and is over.
 
@@ -217,7 +217,7 @@ class ErrorReceived:
     violations: Violations = ()
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class AnswerInvalid:
     """A request of ours was answered with something that is neither its result nor an error, and is over.
 
@@ -244,7 +244,7 @@ class UnexpectedReason(Enum):
     """The request was cancelled or timed out before the answer came."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class ResponseIgnored:
     """A response came that no request of ours is waiting for. It changes nothing.
 
@@ -260,7 +260,7 @@ class ResponseIgnored:
     violations: Violations = ()
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class MessageInvalid:
     """The peer sent what is no message of the protocol. The connection goes on.
 
@@ -284,7 +284,7 @@ class Pending:
     method: str
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class ConnectionClosed:
     """Nothing more will come from the peer, so the requests that were in flight are over.
 

@@ -16,7 +16,7 @@ __all__ = ["Dropped", "DroppedReason", "Handle", "Outgoing", "Sent"]
 R = TypeVar("R", bound=Result)
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Outgoing:
     """One message to be written.
 
@@ -31,7 +31,7 @@ class Outgoing:
     related: RequestId | None = None
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Sent:
     """The answer is in the queue."""
 
@@ -47,14 +47,14 @@ class DroppedReason(Enum):
     """It is over for so long that how it ended is forgotten (`Limits.remembered_ids`)."""
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Dropped:
     """The answer was thrown away, which is no mistake: the request ended while it was being worked on."""
 
     reason: DroppedReason
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Handle(Generic[R]):
     """A request in flight. Keep it, and ask it about each event.
 

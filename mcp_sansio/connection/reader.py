@@ -26,7 +26,7 @@ from ..spec import ErrorCode
 __all__ = ["Broken", "Read", "ReadBatch", "ReadItem", "Reader"]
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Read:
     """One message.
 
@@ -41,7 +41,7 @@ class Read:
     rules: tuple[str, ...] = ()
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Broken:
     """Something that is no message.
 
@@ -66,7 +66,7 @@ class Broken:
     whole: bool = True
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class ReadBatch:
     """A JSON array of messages, which one revision has.
 
@@ -134,10 +134,9 @@ class Reader:
             value = self._codec.decode(data, self._limits)
         except DecodeError as error:
             return self._undecodable(data, error)
-        self._forget_joined()
-        if is_array(value) and value:
-            return ReadBatch(value, data)
-        return self.parse(value, data)
+        if self._joined:
+            self._forget_joined()
+        return ReadBatch(value, data) if is_array(value) and value else self.parse(value, data)
 
     def parse(self, value: Any, data: bytes) -> Read | Broken:
         """The message that a decoded value is; *data* is where it stood."""
@@ -185,9 +184,8 @@ class Reader:
         return True
 
     def _forget_joined(self) -> None:
-        if self._joined:
-            self._joined.clear()
-            self._open = 0
+        self._joined.clear()
+        self._open = 0
 
     def _overlong(self, head: bytes) -> Broken:
         seen = peek(head, id_length=self._limits.id_length)

@@ -1,6 +1,6 @@
 """From decoded JSON to payload classes: the hooks of one revision.
 
-A hook takes a value and a type (which cattrs wants and ours ignore) and raises one of `FAILURES` for a value
+A hook takes a value and a type (which cattrs passes and ours ignore) and raises one of `FAILURES` for a value
 of the wrong shape. Nothing is noted on the way, which keeps reading fast; what was wrong, and where,
 `Reader.locate` finds out afterwards, in time linear in the value.
 
@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Iterable
 from itertools import count, repeat
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeGuard, Union, get_args, get_origin
+from typing import Any, Literal, NamedTuple, TypeGuard, Union, get_args, get_origin
 
 import attrs
 
@@ -21,9 +21,6 @@ from ..jsonrpc import JSONObject
 from .base import FieldInfo, Payload, Request, about, exists, fields_of
 from .content import UnknownContent
 from .errors import MISSING, PayloadError, UnavailableError, describe
-
-if TYPE_CHECKING:
-    from cattrs import Converter
 
 __all__ = ["FAILURES", "Hook", "Reader", "is_payload"]
 
@@ -39,7 +36,7 @@ class WrongShape(Exception):
 
 
 FAILURES = (WrongShape, KeyError)
-"""What hooks raise. (KeyError: cattrs' code, for a required member that is missing.)"""
+"""What hooks raise. (KeyError: for a required member that is missing.)"""
 
 
 class _Node(NamedTuple):
@@ -114,9 +111,8 @@ def is_payload(hint: Any) -> TypeGuard[type[Payload]]:
 class Reader:
     """The hooks for one revision, each made when first needed."""
 
-    def __init__(self, revision: str, converter: Converter) -> None:
+    def __init__(self, revision: str) -> None:
         self._revision = revision
-        self._converter = converter
         self._hooks: dict[Any, Hook] = {}
         self._nodes: dict[Hook, _Node] = {}
         for hint, simple in _SIMPLE.items():
@@ -225,6 +221,8 @@ class Reader:
             # else a class, or the literals of an open enum, which are strings
         if len(table) == 1:
             return next(iter(table.values()))
+        if not classes and all(hook in _INLINE for hook in table.values()):
+            return self._with_node(_any_of(frozenset(table)), " or ".join(expected))
 
         def union(value: Any, _: Any) -> Any:
             chosen = table.get(value.__class__)
@@ -331,52 +329,81 @@ class Reader:
         return self._with_node(hook, f"an object with {' or '.join(names)}", children)
 
     def _class(self, cls: type[Any]) -> Hook:
-        from cattrs.gen import (
-            make_dict_structure_fn_from_attrs,  # pyright: ignore[reportUnknownVariableType]  # Attribute is generic
-            override,
-        )
-
-        fields = {field.name: field for field in fields_of(cls, self._revision)}
-        hooks = {name: self.hook(_nullable(f.type) if f.null else f.type) for name, f in fields.items()}
-        overrides: dict[str, Any] = {
-            a.name: override(rename=fields[a.name].wire, struct_hook=hooks[a.name])
-            if a.name in fields
-            else override(omit=True)
-            for a in attrs.fields(cls)
-        }
-        make = make_dict_structure_fn_from_attrs(
-            list(attrs.fields(cls)),
-            cls,
-            self._converter,
-            {"R_co": Any},  # bare Request and other bases are generic
-            _cattrs_detailed_validation=False,
-            _cattrs_use_linecache=False,
-            **overrides,
-        )
-        known = frozenset(field.wire for field in fields.values())
-        is_open = "extra" in overrides
-        required = [f for f in fields.values() if f.required and f.stamp is None]
-        # Those without a default are missed by the code that cattrs makes.
-        needed = [f.wire for f in required if f.default is not attrs.NOTHING]
-
-        def hook(value: Any, _: Any) -> Any:
-            if value.__class__ is not dict:
-                raise WrongShape
-            for name in needed:
-                if name not in value:
-                    raise WrongShape
-            made = make(value, cls)
-            if is_open and not known.issuperset(value):
-                made.__dict__["extra"] = {n: value[n] for n in value if n not in known}
-            return made
+        fields = fields_of(cls, self._revision)
+        hooks = {f.name: self.hook(_nullable(f.type) if f.null else f.type) for f in fields}
 
         def children(value: Any) -> Iterable[Child]:
             if value.__class__ is not dict:
                 return ()
-            looked_at = [f for f in fields.values() if f.wire in value or f in required]
+            looked_at = [f for f in fields if f.wire in value or _is_needed(f)]
             return [(f.wire, value.get(f.wire, MISSING), hooks[f.name]) for f in looked_at]
 
-        return self._with_node(hook, "an object", children)
+        return self._with_node(_generate(cls, fields, hooks), "an object", children)
+
+
+_INLINE: dict[Hook, str] = {
+    _any: "pass",
+    _string: "if part.__class__ is not str: raise WrongShape",
+    _integer: "if part.__class__ is not int: raise WrongShape",
+    _number: "if part.__class__ is not float and part.__class__ is not int: raise WrongShape",
+    _boolean: "if part.__class__ is not bool: raise WrongShape",
+    _object: "if part.__class__ is not dict: raise WrongShape",
+}
+"""What `_generate` writes instead of a call of the hook."""
+
+
+def _any_of(kinds: frozenset[type[Any]]) -> Hook:
+    def hook(value: Any, _: Any) -> Any:
+        if value.__class__ in kinds:
+            return value
+        raise WrongShape
+
+    return hook
+
+
+def _is_needed(field: FieldInfo) -> bool:
+    """Whether a value without the member is refused."""
+    return field.required and field.stamp is None
+
+
+def _generate(cls: type[Any], fields: tuple[FieldInfo, ...], hooks: dict[str, Hook]) -> Hook:
+    """Write the hook of a class: a function that knows its members by name, about twice as fast as a loop.
+
+    It makes the instance as ``__init__`` would, which does no more than fill the ``__dict__``.
+    """
+    present = {field.name: field for field in fields}
+    names: dict[str, Any] = {"WrongShape": WrongShape, "new": object.__new__, "cls": cls}
+    lines = [
+        "def hook(value, _):",
+        " if value.__class__ is not dict: raise WrongShape",
+        " made = new(cls)",
+        " into = made.__dict__",
+        f" known = {sum(map(_is_needed, fields))}",
+    ]
+    for attribute in attrs.fields(cls):
+        name = attribute.name
+        names[f"default_{name}"] = attribute.default
+        absent = f"into[{name!r}] = default_{name}"
+        if name in present:
+            wire = present[name].wire
+            names[f"hook_{name}"] = hooks[name]
+            check = _INLINE.get(hooks[name], f"part = hook_{name}(part, None)")
+            read = [f"part = value[{wire!r}]", check, f"into[{name!r}] = part"]
+            if _is_needed(present[name]):
+                lines += [f" {line}" for line in read]
+            else:
+                lines += [f" if {wire!r} in value:", *(f"  {line}" for line in read), "  known += 1"]
+                lines += [" else:", f"  {absent}"]
+        elif name == "extra":
+            names["wires"] = frozenset(field.wire for field in fields)
+        else:
+            lines.append(f" {absent}")
+    if "wires" in names:
+        unknown = "{n: value[n] for n in value if n not in wires}"
+        lines.append(f" into['extra'] = {{}} if known == len(value) else {unknown}")
+    exec("\n".join([*lines, " return made"]), names)
+    hook: Hook = names["hook"]
+    return hook
 
 
 def _nullable(hint: Any) -> Any:

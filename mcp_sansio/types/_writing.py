@@ -6,7 +6,7 @@ They pass on whatever they don't know as it is: reading the outcome again finds 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 import attrs
 
@@ -14,9 +14,6 @@ from ._reading import is_payload
 from .base import FieldInfo, Request, exists, fields_of
 from .content import UnknownContent
 from .errors import UnavailableError
-
-if TYPE_CHECKING:
-    from cattrs import Converter
 
 __all__ = ["Writer"]
 
@@ -26,11 +23,12 @@ Hook = Callable[[Any], Any]
 class Writer:
     """The hooks for one revision, each made when first needed."""
 
-    def __init__(self, revision: str, converter: Converter) -> None:
+    def __init__(self, revision: str) -> None:
+        from cattrs import Converter
         from cattrs.fns import identity
 
         self._revision = revision
-        self._converter = converter
+        self._converter = Converter()
         self._as_is: Hook = identity  # cattrs knows it, and leaves it out of the code that it makes
         self._hooks: dict[Any, Hook] = {}
 

@@ -8,36 +8,41 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..jsonrpc import JSONObject
-from ._reading import FAILURES, Hook, Reader
+from ._reading import FAILURES, Hook, Reader, is_payload
 from ._writing import Writer
 from .base import Payload
 from .errors import PayloadError, UnavailableError, describe
 from .messages import CustomNotification, CustomRequest
 
-__all__ = ["PayloadError", "UnavailableError", "structure", "unstructure"]
+if TYPE_CHECKING:
+    from cattrs import Converter
+
+__all__ = ["PayloadError", "UnavailableError", "make_converter", "structure", "unstructure"]
 
 T = TypeVar("T")
 
 
 @cache
-def _hooks(revision: str) -> tuple[Reader, Writer]:
-    from cattrs import Converter
+def _reader(revision: str) -> Reader:
+    return Reader(revision)
 
-    converter = Converter(detailed_validation=False)
-    return Reader(revision, converter), Writer(revision, converter)
+
+@cache
+def _writer(revision: str) -> Writer:
+    return Writer(revision)
 
 
 @cache
 def _reading(cls: Any, revision: str) -> Hook:
-    return _hooks(revision)[0].hook(cls)
+    return _reader(revision).hook(cls)
 
 
 @cache
 def _writing(cls: Any, revision: str) -> Callable[[Any], Any]:
-    return _hooks(revision)[1].hook(cls)
+    return _writer(revision).hook(cls)
 
 
 def structure(value: Any, cls: type[T], revision: str) -> T:
@@ -55,7 +60,7 @@ def structure(value: Any, cls: type[T], revision: str) -> T:
     try:
         made: T = hook(value, cls)
     except FAILURES:
-        raise _hooks(revision)[0].locate(value, hook) from None
+        raise _reader(revision).locate(value, hook) from None
     return made
 
 
@@ -81,8 +86,28 @@ def unstructure(payload: object, revision: str, *, check: bool = True) -> JSONOb
     try:
         hook(value, cls)
     except FAILURES:
-        raise _hooks(revision)[0].locate(value, hook) from None
+        raise _reader(revision).locate(value, hook) from None
     return value
+
+
+def make_converter(revision: str) -> Converter:
+    """A cattrs converter with these rules as its hooks, for classes of your own that hold payloads.
+
+    What is no payload is cattrs' to convert, in its own way. `PayloadError` and `UnavailableError` come from the
+    payloads, in whatever cattrs wraps errors.
+    """
+    from cattrs import Converter
+
+    def reading(cls: Any) -> Hook:
+        return lambda value, _: structure(value, cls, revision)
+
+    def writing(cls: Any) -> Callable[[Any], Any]:
+        return lambda payload: unstructure(payload, revision)
+
+    converter = Converter()
+    converter.register_structure_hook_factory(is_payload, reading)
+    converter.register_unstructure_hook_factory(is_payload, writing)
+    return converter
 
 
 def _custom(payload: CustomRequest | CustomNotification) -> JSONObject:
