@@ -14,21 +14,21 @@ HEAD_BYTES = 4096
 """How much is kept of a line over the limit."""
 
 
-@attrs.frozen(slots=False)
+@attrs.frozen
 class Line:
     """A line without its LF. A CR at its end stays: it's JSON's white space."""
 
     data: bytes
 
 
-@attrs.frozen(slots=False)
+@attrs.frozen
 class OverlongLine:
     """A line longer than the limit, from which its first `HEAD_BYTES` at most are left."""
 
     head: bytes
 
 
-@attrs.frozen(slots=False)
+@attrs.frozen
 class UnterminatedLine:
     """What came after the last LF of a stream that has ended."""
 

@@ -10,7 +10,6 @@ import pickle
 import re
 import subprocess
 import sys
-import time
 import uuid
 from collections import OrderedDict
 from collections.abc import Callable
@@ -25,6 +24,8 @@ from mcp_sansio import codec as codec_module
 from mcp_sansio.codec import ORJSON, STDLIB, Codec, DecodeError, EncodeError
 from mcp_sansio.errors import LocalProtocolError, Reason
 from mcp_sansio.limits import Limits
+
+from .timing import assert_linear
 
 quick = settings(deadline=None)
 both = pytest.mark.parametrize("codec", [STDLIB, ORJSON], ids=lambda codec: codec.name)
@@ -566,22 +567,6 @@ def test_the_module_has_no_other_attributes() -> None:
 
 
 # Time -------------------------------------------------------------------------------------------------------
-
-
-def least_time(run: Callable[[], object]) -> float:
-    start = time.process_time()
-    run()
-    return time.process_time() - start
-
-
-def assert_linear(run: Callable[[int], object], size: int) -> None:
-    """Four times the input takes less than seven times as long, at best: the machine is shared."""
-    for _ in range(5):
-        small = min(least_time(lambda: run(size)) for _ in range(3))
-        large = min(least_time(lambda: run(4 * size)) for _ in range(2))
-        if large < 7 * small:
-            return
-    pytest.fail(f"{size}: {small:.4f} s, four times as much: {large:.4f} s")
 
 
 HOSTILE: dict[str, Callable[[int], bytes]] = {

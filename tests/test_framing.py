@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -12,6 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mcp_sansio.framing import HEAD_BYTES, Line, LineDecoder, OverlongLine, UnterminatedLine
+
+from .timing import assert_linear, least_time
 
 quick = settings(deadline=None)
 
@@ -266,22 +267,6 @@ def test_a_snapshot_is_plain_json() -> None:
 
 
 # Time -------------------------------------------------------------------------------------------------------
-
-
-def least_time(run: Callable[[], object]) -> float:
-    start = time.process_time()
-    run()
-    return time.process_time() - start
-
-
-def assert_linear(run: Callable[[int], object], size: int) -> None:
-    """Four times the input takes less than seven times as long, at best: the machine is shared."""
-    for _ in range(5):
-        small = min(least_time(lambda: run(size)) for _ in range(3))
-        large = min(least_time(lambda: run(4 * size)) for _ in range(2))
-        if large < 7 * small:
-            return
-    pytest.fail(f"{size}: {small:.4f} s, four times as much: {large:.4f} s")
 
 
 def one_long_line(size: int) -> None:

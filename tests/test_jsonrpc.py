@@ -6,8 +6,6 @@ import copy
 import itertools
 import json
 import pickle
-import time
-from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -33,6 +31,8 @@ from mcp_sansio.jsonrpc import (
     peek,
 )
 from mcp_sansio.limits import Limits
+
+from .timing import least_time
 
 quick = settings(deadline=None)
 
@@ -594,12 +594,6 @@ def test_messages_are_frozen_values(sent: JSONRPCMessage) -> None:
 
 
 # Time -------------------------------------------------------------------------------------------------------
-
-
-def least_time(run: Callable[[], object]) -> float:
-    start = time.process_time()
-    run()
-    return time.process_time() - start
 
 
 @pytest.mark.parametrize(
