@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -36,11 +37,14 @@ from mcp_sansio.spec import (
     RULES,
     ErrorCode,
     Kind,
+    Level,
     Method,
     Phase,
+    Rule,
 )
 from mcp_sansio.spec.error_codes import ERROR_DATA
 from mcp_sansio.spec.meta import REQUEST_META
+from mcp_sansio.spec.rules import MOVED
 
 from .samples import CLIENT_INFO, META, PARAMS, SERVER_INFO
 
@@ -82,6 +86,8 @@ def written_tables() -> Iterator[str]:
             yield f"{name}: {_row(row)}"
     for (side, phase), row in OUT_OF_PHASE.items():
         yield f"out of phase: {side.value} {phase.value}: {_row(row)}"
+    for (revision, source), place in MOVED.items():
+        yield f"moved: {revision}: {source}: {place}"
     for code in ErrorCode:
         yield f"error code: {code.name}={code.value}"
     for (step, outcome), action in NEXT.items():
@@ -92,6 +98,27 @@ def test_the_tables_are_as_written_down() -> None:
     """A row that goes or a column that flips shows here; `python -m tests.test_tables` writes the file anew."""
     assert list(written_tables()) == WRITTEN.read_text().splitlines()
 
+
+def test_every_rule_says_what_to_do_and_where_it_stands() -> None:
+    for rule in RULES.values():
+        assert rule.advice.endswith(".")
+        assert rule.advice != rule.text
+        for revision in filter(lambda revision: bound(rule, revision), ALL_REVISIONS):
+            url = rule.url(revision)
+            assert (url is None) == (rule.level is Level.LIBRARY)
+            assert url is None or url.startswith("https://")
+    assert RULES["RPC-002"].url("2024-11-05") == f"{SITE}/2024-11-05/basic/messages#responses"
+    assert RULES["RPC-002"].url("2025-11-25") == f"{SITE}/2025-11-25/basic#responses"
+    assert RULES["CAP-002"].url("2026-07-28") == f"{SITE}/2026-07-28/server"
+    assert RULES["RPC-018"].url("2025-11-25") == f"{SITE}/2025-11-25/schema"
+    assert "github.com" in str(RULES["RPC-018"].url("2024-11-05"))
+
+
+def bound(rule: Rule, revision: str) -> bool:
+    return any(rule.binds(side, revision) for side in Side)
+
+
+SITE = "https://modelcontextprotocol.io/specification"
 
 # Against the official schemas ---------------------------------------------------------------------------------------
 
@@ -168,6 +195,31 @@ def test_error_codes_are_those_of_the_official_schemas() -> None:
                     found.add(code)
     assert found <= set(ErrorCode)
     assert set(ErrorCode) - found <= {ErrorCode.RESOURCE_NOT_FOUND}  # that one stands on the page of resources
+
+
+@needs_schemas
+def test_rules_name_pages_and_headings_that_exist() -> None:
+    pages = Path(SCHEMAS or "", "..", "docs", "specification")
+    if not pages.exists():
+        pytest.skip("the checkout has no docs/specification")
+    used = set()
+    for rule in RULES.values():
+        for revision in filter(lambda revision: bound(rule, revision), ALL_REVISIONS):
+            url = rule.url(revision)
+            used.add((revision, rule.source))
+            if url is None or "github.com" in url:
+                continue
+            page, _, anchor = url.removeprefix(f"{SITE}/").partition("#")
+            files = [path for path in (pages / f"{page}.mdx", pages / page / "index.mdx") if path.exists()]
+            assert files, url
+            headings = re.findall(r"^#+ (.*)$", files[0].read_text("utf-8"), re.MULTILINE)
+            assert anchor in {"", *map(_anchor, headings)}, url
+    assert set(MOVED) <= used
+
+
+def _anchor(heading: str) -> str:
+    """How the site names a heading in addresses."""
+    return re.sub(r"[^a-z0-9 -]", "", heading.lower()).strip().replace(" ", "-")
 
 
 # What the tables say is what send and receive do --------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """The ``_meta`` keys that a modern message carries.
 
-Source: basic/index#_meta of 2026-07-28.
+Source: basic/index#meta of 2026-07-28.
 """
 
 from __future__ import annotations
