@@ -16,4 +16,4 @@ def main() -> None:
         if missing not in ("click", "rich"):
             raise
         sys.exit(f"mcp-sansio needs {missing}, which comes with its extra: pip install 'mcp_sansio[cli]'")
-    commands(prog_name="mcp-sansio")
+    commands(prog_name="mcp-sansio", windows_expand_args=False)  # a command's arguments are its own
