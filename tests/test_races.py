@@ -74,6 +74,15 @@ def test_the_result_of_a_task_that_names_its_task_breaks_no_rule() -> None:
     assert event.violations == ()
 
 
+def test_the_progress_token_of_a_task_outlives_the_answer_to_its_request() -> None:
+    p = pair("2025-11-25")
+    token = p.open(Side.CLIENT, t.CallToolRequest("slow", task=t.TaskMetadata()), progress=True)
+    now = "2025-11-25T10:30:00Z"
+    p.server.respond(token, t.CreateTaskResult(t.Task("t1", "working", now, now, None)))
+    p.server.notify(t.ProgressNotification(token, 0.5))
+    assert drawn(p.client.receive_data(p.server.data_to_send())) == []
+
+
 def test_what_was_touched_last_is_forgotten_last() -> None:
     memory: Bounded[str, int] = Bounded(2)
     for key, value in (("a", 1), ("b", 2), ("a", 3), ("c", 4)):

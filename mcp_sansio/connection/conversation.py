@@ -19,6 +19,7 @@ from ..jsonrpc import (
 )
 from ..limits import Limits
 from ..spec import CORE, REVISIONS, Era, Phase, Side, Spec, declared, of_era
+from ..types import CreateTaskResult
 from .checks import check_notification, check_request, check_response, may_send
 from .state import End, Ended, OpenRequest, Session, Standing, State, Verdict
 
@@ -178,7 +179,7 @@ class Conversation:
         request, session = v.request, self._state.session
         if v.standing is not Standing.EXPECTED or request is None:
             return
-        self._end(request, End.ANSWERED)
+        self._end(request, End.ANSWERED, of_token=End.TASK if isinstance(v.payload, CreateTaskResult) else None)
         self._learn(v)
         opens = self._is_handshake(request) and request.id == session.opened_by
         if not opens or session.phase is not Phase.INITIALIZING:
@@ -201,14 +202,13 @@ class Conversation:
         if v.request is not None and following is not None and scope is not None:
             self._state.scopes.remember((v.request.method, following), scope)
 
-    def _end(self, request: OpenRequest, how: End) -> None:
+    def _end(self, request: OpenRequest, how: End, *, of_token: End | None = None) -> None:
         state = self._state
         del state.sides[request.sender].requests[request.id]
-        ended = Ended(how, request.revision)
-        state.sides[request.sender].ended.remember(request.id, ended)
+        state.sides[request.sender].ended.remember(request.id, Ended(how, request.revision))
         if request.token is not None:
             del state.sides[request.sender].tokens[request.token]
-            state.sides[request.sender].ended_tokens.remember(request.token, ended)
+            state.sides[request.sender].ended_tokens.remember(request.token, Ended(of_token or how, request.revision))
 
     # Keeping
 

@@ -23,6 +23,8 @@ class End(Enum):
     """How a request ended."""
 
     ANSWERED = "answered"
+    TASK = "task"
+    """Of a progress token: the request was answered with a task, which goes on (2025-11-25)."""
     CANCELLED = "cancelled"
     TIMED_OUT = "timed out"
     CLOSED = "closed"

@@ -134,7 +134,7 @@ def _check_progress(state: State, v: Verdict, params: JSONObject) -> None:
             breach(v, "PROG-004", f"the token {short(token)} was given as {short(twin)}")
         else:
             breach(v, "PROG-001", f"no request gave the token {short(token)}")
-    elif ended.how is End.ANSWERED or v.exact:
+    elif ended.how is End.ANSWERED or (v.exact and ended.how is not End.TASK):
         breach(v, "PROG-003", f"the request with the token {short(token)} has ended")
 
 
