@@ -21,7 +21,6 @@ from ..jsonrpc import (
     JSONRPCResultResponse,
     RequestId,
     is_array,
-    is_object,
     message_to_json,
     parse_message,
 )
@@ -433,40 +432,22 @@ class Connection(Sender):
         return ResultReceived(id=request_id, method=method, result=v.payload, violations=violations)
 
     def _batch(self, item: ReadBatch, events: list[Event]) -> None:
-        revision = self._conversation.session.revision
-        if revision is None or not REVISIONS[revision].batches:
-            detail = "an array is no message in this revision; send each message by itself"
-            self._broken_batch(item, self._rule_against_array(item), detail, events)
-        elif len(item.values) > self._limits.batch_length:
-            detail = f"a batch holds at most {self._limits.batch_length} messages here"
-            self._broken_batch(item, "LIB-011", detail, events)
-        else:
-            batch = Batch()
-            for value in item.values:
-                part = self._reader.parse(value, item.data)
-                if isinstance(part, Read):
-                    self._message(attrs.evolve(part, rules=item.rules), events, batch)
-                else:
-                    self._broken(part, events, batch)
-            batch.reading = False
-            self._answer_batch(batch)
-
-    def _broken_batch(self, item: ReadBatch, rule: str, detail: str, events: list[Event]) -> None:
-        rules = (rule, *item.rules)
-        self._broken(
-            Broken("unknown", None, None, rules, ErrorCode.INVALID_REQUEST, detail, item.data, whole=False), events
-        )
-
-    def _rule_against_array(self, item: ReadBatch) -> str:
-        """An array that opens a session of a revision with batches is wrong only for what is in it."""
+        fault = self._conversation.judge_batch(self.side.other, item.values, self._limits.batch_length)
+        if fault is not None:
+            rule, detail = fault
+            rules = (rule, *item.rules)
+            code = ErrorCode.INVALID_REQUEST
+            self._broken(Broken("unknown", None, None, rules, code, detail, item.data, whole=False), events)
+            return
+        batch = Batch()
         for value in item.values:
-            method: Any = value.get("method") if is_object(value) else None
-            if type(method) is str and any(not row.batchable for row in self._spec.rows(self.side.other, method)):
-                params: Any = value.get("params")
-                asked = params.get("protocolVersion") if is_object(params) else None
-                if type(asked) is str and asked in REVISIONS and REVISIONS[asked].batches:
-                    return "LIFE-007"
-        return "FRAME-004"
+            part = self._reader.parse(value, item.data)
+            if isinstance(part, Read):
+                self._message(attrs.evolve(part, rules=item.rules), events, batch)
+            else:
+                self._broken(part, events, batch)
+        batch.reading = False
+        self._answer_batch(batch)
 
     def _broken(self, item: Broken, events: list[Event], batch: Batch | None = None) -> None:
         violations = tuple(self._violation(rule, item.detail) for rule in item.rules)

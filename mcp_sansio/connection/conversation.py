@@ -8,6 +8,9 @@ an answer breaks nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from ..jsonrpc import (
     JSONObject,
     JSONRPCErrorResponse,
@@ -16,6 +19,7 @@ from ..jsonrpc import (
     JSONRPCRequest,
     JSONRPCResultResponse,
     RequestId,
+    is_object,
 )
 from ..limits import Limits
 from ..spec import CORE, REVISIONS, Era, Phase, Side, Spec, declared, of_era
@@ -55,6 +59,7 @@ class Conversation:
             forwarding=forwarding,
             remembered=limits.remembered_ids,
         )
+        self._every_era = self._state.eras
 
     # Looking
 
@@ -115,6 +120,36 @@ class Conversation:
             check_response(state, v, message)
         return v
 
+    def judge_batch(self, sender: Side, values: Sequence[Any], longest: int) -> tuple[str, str] | None:
+        """Say what an array of messages breaks as such.
+
+        Args:
+            sender: the side that sends it.
+            values: what stands in it, decoded.
+            longest: how many messages it may hold.
+
+        Returns:
+            The rule and what is wrong; None where each of the messages can be judged by itself.
+        """
+        revision = self._state.session.revision
+        if revision is None or not REVISIONS[revision].batches:
+            detail = "an array is no message in this revision; send each message by itself"
+            return self._rule_against_array(sender, values), detail
+        if len(values) > longest:
+            return "LIB-011", f"a batch holds at most {longest} messages here"
+        return None
+
+    def _rule_against_array(self, sender: Side, values: Sequence[Any]) -> str:
+        """An array that opens a session of a revision with batches is wrong only for what is in it."""
+        for value in values:
+            method: Any = value.get("method") if is_object(value) else None
+            if type(method) is str and any(not row.batchable for row in self._state.spec.rows(sender, method)):
+                params: Any = value.get("params")
+                asked = params.get("protocolVersion") if is_object(params) else None
+                if type(asked) is str and asked in REVISIONS and REVISIONS[asked].batches:
+                    return "LIFE-007"
+        return "FRAME-004"
+
     def may_send(self, sender: Side, method: str, *, strict: bool = True) -> bool:
         """Whether the tables let *sender* send *method* now, whatever the params."""
         return may_send(self._state, sender, method, strict=strict)
@@ -135,9 +170,9 @@ class Conversation:
         """Note that a request of *sender* is over without an answer."""
         self._end(self._state.sides[sender].requests[request_id], how)
 
-    def settle(self, era: Era) -> None:
-        """Note that only one era is possible from now on."""
-        self._state.eras = frozenset({era})
+    def settle(self, era: Era | None) -> None:
+        """Note that only one era is possible from now on; None for every era of the revisions."""
+        self._state.eras = self._every_era if era is None else frozenset({era})
 
     def server_declares(self, capabilities: JSONObject, revision: str) -> None:
         """Note what the server declares in the modern era."""

@@ -107,6 +107,11 @@ class Reader:
         self._joined = bytearray()
         self._open = 0
 
+    @property
+    def joining(self) -> bool:
+        """Whether the lines read last may be the start of a message that was written over several."""
+        return bool(self._joined)
+
     def receive_data(self, data: bytes | bytearray | memoryview) -> Iterator[ReadItem]:
         """What the next bytes of a newline-delimited stream complete. The bytes are taken at once, read one by one."""
         return map(self._read_line, self._lines.receive_data(data))
