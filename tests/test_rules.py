@@ -167,6 +167,12 @@ def pretty_printed(p: Pair, sender: Side) -> JSON:
     return b"}\n"
 
 
+@wrong("FRAME-002", own=False)
+def newline_in_a_string(p: Pair, sender: Side) -> JSON:
+    assert drawn(feed(p.of(sender.other), b'{"jsonrpc":"2.0","method":"x","params":{"a":"b\n')) == ["FRAME-001"]
+    return b'c"}}\n'
+
+
 @wrong("FRAME-003", own=False)
 def not_utf8(p: Pair, sender: Side) -> JSON:
     return b'{"jsonrpc":"2.0","method":"x","params":{"a":"\xff\xfe"}}\n'

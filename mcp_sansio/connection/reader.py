@@ -182,8 +182,12 @@ class Reader:
             return False
         joined = bytes(self._joined)
         self._forget_joined()
+        # A newline stood between two tokens, or in a string, where it should have been escaped.
+        return any(self._is_json(text) for text in (joined, joined.rstrip().replace(b"\n", b"\\n")))
+
+    def _is_json(self, data: bytes) -> bool:
         try:
-            self._codec.decode(joined, self._limits)
+            self._codec.decode(data, self._limits)
         except DecodeError:
             return False
         return True
