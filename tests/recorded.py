@@ -261,6 +261,26 @@ MISTAKES: dict[str, tuple[list[Record], list[tuple[str, Side]]]] = {
         [*discovered(), *listed()],
         [("VER-009", CLIENT)],
     ),
+    "a newline stands in a string": (
+        [
+            *opened(),
+            called()[0],
+            server(b'{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"a\nb"}]}}\n'),
+        ],
+        [("FRAME-002", SERVER)],
+    ),
+    "initialized has an id": (
+        [ASKED, server(ANSWER), client(INITIALIZED | {"id": 5}), server(error(5, -32601)), *listed(), *called()],
+        [("RPC-007", CLIENT)],
+    ),
+    "two requests with one id in flight": (
+        [*opened(), listed()[0], called(1)[0], called(1)[1], listed()[1]],
+        [("RPC-009", CLIENT)],
+    ),
+    "two requests with one id, one after the other": (
+        [*opened(), *listed(), *called(1)],
+        [("RPC-009", CLIENT)],
+    ),
     "two answers, one to what was cancelled": (
         [
             *opened(),

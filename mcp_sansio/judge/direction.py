@@ -84,9 +84,9 @@ class Direction:
                 if self._held > _HELD:
                     yield from self.finish()
             elif item.rules == ("FRAME-002",):
-                parts = [line.item.data for line in self._lines]
+                parts = [*(line.item.data for line in self._lines), item.data]
                 self._lines, self._held = [], 0
-                yield self._broken(record, t, attrs.evolve(item, data=b"\n".join([*parts, item.data])))
+                yield self._joined(record, t, item, parts)
             else:
                 yield from self.finish()
                 yield self._broken(record, t, item)
@@ -97,6 +97,11 @@ class Direction:
         item = self._reader.parse(value, batch.item.data)
         item = attrs.evolve(item, rules=(*item.rules, *batch.item.rules))
         return self._explained(Received(batch.record, batch.t, item), value)
+
+    def _joined(self, record: int, t: float | None, item: Broken, parts: list[bytes]) -> Received:
+        """The message that stood on several lines. The newlines may stand in a string."""
+        got = self._broken(record, t, attrs.evolve(item, data=b"\n".join(parts)))
+        return got if got.meant else self._broken(record, t, attrs.evolve(item, data=b"\\n".join(parts)))
 
     def _broken(self, record: int, t: float | None, item: Broken) -> Received:
         try:

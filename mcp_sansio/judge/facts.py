@@ -207,7 +207,7 @@ class Facts:
     def note_unanswered(self, asked: Asked, t: float | None, *, over: bool) -> None:
         """Note that a request got no answer until *t*."""
         probe = asked.method == "server/discover" and self.session.answered is not None
-        if asked.listens or probe:
+        if probe or not asked.due:
             return
         self.unanswered_count[asked.sender] += 1
         if len(self.unanswered) < _KEPT:

@@ -19,7 +19,7 @@ from ..jsonrpc import (
 )
 from ..limits import Limits
 from ..recording import Chunk, Ended, Record
-from ..spec import CORE, RULES, ErrorCode, Level, Phase, Side, Spec, Violation
+from ..spec import CORE, RULES, ErrorCode, Kind, Level, Phase, Side, Spec, Violation
 from .diagnosis import Diagnosis, diagnose
 from .direction import Direction, Received, meant
 from .doubt import Doubt
@@ -36,6 +36,9 @@ _OPEN = 4096
 """How many requests of each side are waited for; then the oldest is given up."""
 
 _LIMITS = Limits(remembered_ids=4096)
+
+_ANSWERS_TO_OTHERS = {Standing.UNKNOWN: "RPC-002", Standing.DUPLICATE: "RPC-005"}
+"""What an answer breaks that answers nothing; unless it is for a request that could not be read, or had the same id."""
 
 _HAPPENINGS: dict[type[JSONRPCMessage], Happening] = {
     JSONRPCRequest: Happening.REQUEST,
@@ -220,10 +223,14 @@ class Judge:
             late = f"{self._acquitted.method} came before it, in record {self._acquitted.record}"
             broken.append(self._violation("LIFE-001", late, v.revision))
             self._acquitted, self._facts.missing_beginning = None, False
-        if v.standing is Standing.UNKNOWN and self._unread[sender.other]:
+        if v.standing in _ANSWERS_TO_OTHERS and self._unread[sender.other]:
             self._unread[sender.other] -= 1
-            broken = [violation for violation in broken if violation.rule != "RPC-002"]
+            broken = [violation for violation in broken if violation.rule != _ANSWERS_TO_OTHERS[v.standing]]
         answered = self._apply(v, got)
+        if answered is not None and answered.ambiguous:
+            broken = []
+        if isinstance(message, JSONRPCRequest) and v.row is not None and v.row.kind is Kind.NOTIFICATION:
+            self._apply(self._view.judge(sender, JSONRPCNotification(message.method, message.params)), got)
         refers = any(violation.rule in REFERRING for violation in broken)
         if refers and not self._opened:
             self._view.assume(Phase.OPERATION, past_unknown=True)
@@ -289,7 +296,7 @@ class Judge:
         if isinstance(message, JSONRPCRequest):
             modern = v.modern and v.sender is Side.CLIENT
             self._opened = self._opened or modern or self._view.opens_session(v.sender, message)
-            self._wait(v.sender, message, got, listens=v.row is not None and v.row.listens)
+            self._wait(v, message, got)
         elif isinstance(message, JSONRPCNotification):
             ended = v.request
             if ended is not None and not self._view.is_open(ended.sender, ended.id):
@@ -298,10 +305,12 @@ class Judge:
             return self._asked[v.sender.other].pop(message.id, None)
         return None
 
-    def _wait(self, sender: Side, request: JSONRPCRequest, got: Received, *, listens: bool) -> None:
+    def _wait(self, v: Verdict, request: JSONRPCRequest, got: Received) -> None:
         """Remember a request until it is answered."""
-        waiting = self._asked[sender]
-        if request.id in waiting or not self._view.is_open(sender, request.id):
+        sender, waiting = v.sender, self._asked[v.sender]
+        if request.id in waiting:
+            waiting[request.id] = attrs.evolve(waiting[request.id], ambiguous=True)
+            self._unread[sender] += 1
             return
         if self._only is not None:
             self._view.end(sender, request.id, End.TIMED_OUT)  # whether it was answered is not recorded
@@ -316,7 +325,7 @@ class Judge:
             t=got.t,
             subject=subject[:_SHOWN] if isinstance(subject, str) else None,
             page=hash(cursor) if isinstance(cursor, str) else None,
-            listens=listens,
+            due=v.row is None or (v.row.kind is Kind.REQUEST and not v.row.listens),
         )
         if len(waiting) > _OPEN:
             oldest = next(iter(waiting))

@@ -48,7 +48,8 @@ class Asked:
         t: when, in seconds; None where the recording does not say.
         subject: the name or uri that it asks for, cut where it is long; None where it has none.
         page: a fingerprint of the cursor in its params; None where it has none.
-        listens: whether it opens a subscription, which is answered at its end.
+        due: whether it is answered as soon as can be, unlike a subscription; and at all, unlike a notification.
+        ambiguous: whether another request in flight has its id, so that nobody knows which one an answer is for.
     """
 
     id: RequestId
@@ -58,7 +59,8 @@ class Asked:
     t: float | None
     subject: str | None = None
     page: int | None = None
-    listens: bool = False
+    due: bool = True
+    ambiguous: bool = False
 
 
 @attrs.frozen(kw_only=True)
