@@ -308,6 +308,11 @@ RESULTS: dict[str, tuple[str, Any, str]] = {
         {"tools": [{"name": "a"}, 5], "nextCursor": "c"},
         '2 tools: "a", 5, and there are more pages',
     ),
+    "many tools": (
+        "tools/list",
+        {"tools": [{"name": f"tool number {n}"} for n in range(99)]},
+        '"tool number 8", "tool n...',
+    ),
     "no tools": ("tools/list", {"tools": []}, "0 tools"),
     "no list": ("tools/list", {"tools": 5}, '{"tools": 5}'),
     "resources": ("resources/list", {"resources": [{"uri": "u"}]}, '1 resources: "u"'),

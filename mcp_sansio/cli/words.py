@@ -57,7 +57,7 @@ def _said(seen: Observation) -> str:
     if seen.message is not None:
         return _message(seen, seen.message)
     text = seen.data.decode("utf-8", "backslashreplace")
-    shown = f"{text[:_ROOM]}..." if len(text) > _ROOM else text
+    shown = _cut(text)
     meant = "".join(f", meant as {_message(seen, message)}" for message in seen.meant[:3])
     return f"no message: {shown}{meant}"
 
@@ -75,6 +75,10 @@ def _message(seen: Observation, message: JSONRPCMessage) -> str:
     if isinstance(message, JSONRPCErrorResponse):
         return _joined(head, f"{_code(message.error.code)}: {brief(message.error.message)}")
     return _joined(head, _RESULTS.get(seen.method or "", _others)(message.result))
+
+
+def _cut(text: str) -> str:
+    return f"{text[:_ROOM]}..." if len(text) > _ROOM else text
 
 
 def _joined(head: str, told: str) -> str:
@@ -131,7 +135,8 @@ def _listed(member: str, what: str) -> Callable[[JSONObject], str]:
             return _others(result)
         names = [item.get("name", item.get("uri")) if is_object(item) else item for item in items[:20]]
         more = ", and there are more pages" if result.get("nextCursor") is not None else ""
-        return f"{len(items)} {what}{': ' if names else ''}{', '.join(map(brief, names))[:_ROOM]}{more}"
+        told = ", ".join(map(brief, names))
+        return f"{len(items)} {what}{': ' if names else ''}{_cut(told)}{more}"
 
     return told
 
