@@ -183,6 +183,9 @@ def _fault(value: Any) -> str | None:
 class _StandardLibrary:
     name = "stdlib"
 
+    def __repr__(self) -> str:
+        return "STDLIB"
+
     def decode(self, data: bytes, limits: Limits) -> Any:
         decoder = _UNIQUE_DECODER if limits.forbid_duplicate_names else _DECODER
         try:
@@ -226,6 +229,9 @@ class _StandardLibrary:
 
 class _Orjson:
     name = "orjson"
+
+    def __repr__(self) -> str:
+        return "ORJSON"
 
     def __init__(self) -> None:
         try:

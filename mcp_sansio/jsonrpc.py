@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from enum import Enum
 from typing import Any, Final, Literal, NoReturn, TypeAlias, TypeGuard
 
@@ -31,6 +32,7 @@ __all__ = [
     "MessageKind",
     "ProgressToken",
     "RequestId",
+    "copy_json",
     "is_array",
     "is_id",
     "is_object",
@@ -151,6 +153,24 @@ def is_object(value: Any) -> TypeGuard[JSONObject]:
 def is_array(value: object) -> TypeGuard[list[Any]]:
     """Tell whether a decoded value is a JSON array."""
     return type(value) is list
+
+
+def _keys(container: Any) -> Iterable[Any]:
+    return container if is_object(container) else range(len(container))
+
+
+def copy_json(value: Any) -> Any:
+    """A decoded value again, with arrays and objects of its own. Not recursive: peers nest as deep as they like."""
+    root = [value]
+    todo: list[Any] = [root]
+    while todo:
+        container = todo.pop()
+        for key in _keys(container):
+            item = container[key]
+            if is_object(item) or is_array(item):
+                container[key] = item.copy()
+                todo.append(container[key])
+    return root[0]
 
 
 def parse_message(value: Any, *, id_length: int = 1024) -> JSONRPCMessage | InvalidMessage:

@@ -21,5 +21,15 @@ class Limits:
     """Longest string that is taken as a request id or progress token, in characters."""
     batch_length: int = 256
     """Most messages in one batch (2025-03-26)."""
+    requests: int = 10_000
+    """Most requests of this side in flight."""
+    peer_requests: int = 1000
+    """Most requests of the peer in flight; one more is answered with an error."""
+    subscribed_uris: int = 10_000
+    """Most resources that a client may subscribe to in a legacy session."""
+    input_rounds: int = 16
+    """How often a request that needs input may be asked again."""
+    queued_bytes: int = 64 * 2**20
+    """How much output may wait for ``data_to_send()``; above it, calls are refused until it was taken."""
     remembered_ids: int = 1024
     """How many ended requests of each side are remembered, to tell late and duplicate answers from unknown ones."""

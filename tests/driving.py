@@ -68,8 +68,9 @@ class Recorder(stdio_client.StdioClient):  # type: ignore[misc,name-defined]  # 
     def end(self) -> None:
         """Close the server's input, and see it close its output and exit by itself."""
         self._to_send.put(b"")
-        event = self._wait_for(lambda event: isinstance(event, mcp.ConnectionClosed))
-        assert event == mcp.ConnectionClosed(pending=())
+        with pytest.raises(ConnectionError, match="closed its output"):
+            self._wait_for(lambda event: False)
+        assert self.events[-1] == mcp.ConnectionClosed(pending=())
         assert self.process.wait(self.timeout) == 0
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 import attrs
+import pytest
 
 from mcp_sansio import (
     ALL_REVISIONS,
@@ -190,22 +191,22 @@ class Pair:
     def of(self, side: Side) -> Connection:
         return self.client if side is Side.CLIENT else self.server
 
-    def pump(self) -> list[Event]:
+    def pump(self, now: float | None = None) -> list[Event]:
         """Carry bytes until there are none; the events of both sides."""
         events: list[Event] = []
         while True:
             to_server, to_client = self.client.data_to_send(), self.server.data_to_send()
             if not to_server and not to_client:
                 return events
-            events += self.server.receive_data(to_server)
-            events += self.client.receive_data(to_client)
+            events += self.server.receive_data(to_server, now=now)
+            events += self.client.receive_data(to_client, now=now)
 
     def open(self, side: Side, payload: t.Request[Any] | None = None, **options: Any) -> Any:
         """Let a side send a request that the other has to serve, and give its id."""
         if payload is None:
             payload = t.ListToolsRequest() if side is Side.CLIENT else t.ListRootsRequest()
         handle = self.of(side).request(payload, **options)
-        events = self.pump()
+        events = self.pump(options.get("now"))
         assert any(isinstance(event, RequestReceived) and event.id == handle.id for event in events), events
         return handle.id
 
@@ -246,6 +247,11 @@ def legacy_pair(revision: str = "2025-11-25", **settings: Any) -> Pair:
 
 def modern_pair(**settings: Any) -> Pair:
     return pair(MODERN, **settings)
+
+
+def case(*ids: str) -> pytest.MarkDecorator:
+    """Names the cases whose kind a test is: they become part of its id."""
+    return pytest.mark.parametrize("_case", ["+".join(ids)])
 
 
 def raises(call: Any, *allowed: type[Exception]) -> Exception | None:

@@ -23,6 +23,9 @@ from mcp_sansio import (
     Negotiated,
     NegotiationFailed,
     NotificationReceived,
+    ProgressIgnored,
+    ProgressIgnoredReason,
+    ProgressReceived,
     Reason,
     RequestAnswered,
     RequestCancelled,
@@ -50,6 +53,7 @@ from .pair import (
     SUBSCRIPTION_KEY,
     VERSION_KEY,
     Connection,
+    case,
     client,
     discover_result,
     drawn,
@@ -78,11 +82,6 @@ every_revision = pytest.mark.parametrize("revision", EVERY)
 some_revisions = pytest.mark.parametrize("revision", [B, D, MODERN])  # with batches, the last legacy one, modern
 every_legacy = pytest.mark.parametrize("revision", LEGACY)
 both_sides = pytest.mark.parametrize("side", SIDES, ids=lambda s: s.value)
-
-
-def case(*ids: str) -> pytest.MarkDecorator:
-    """Names the cases whose kind a test is: they become part of its id."""
-    return pytest.mark.parametrize("_case", ["+".join(ids)])
 
 
 def opened(side: Side, revision: str, **settings: Any) -> Connection:
@@ -1549,13 +1548,10 @@ def test_progress_that_nobody_asked_for_is_an_event_with_a_violation(_case: str,
         tools_result(token, revision),
         notification("notifications/progress", {**value, "progress": 2}),
     )
-    assert [type(e) for e in events] == [
-        NotificationReceived,
-        NotificationReceived,
-        ResultReceived,
-        NotificationReceived,
-    ]
+    assert [type(e) for e in events] == [ProgressIgnored, ProgressReceived, ResultReceived, ProgressIgnored]
     assert [drawn([e]) for e in events] == [["PROG-001"], [], [], ["PROG-003"]]
+    reasons = [e.reason for e in events if isinstance(e, ProgressIgnored)]
+    assert reasons == [ProgressIgnoredReason.UNKNOWN, ProgressIgnoredReason.LATE]
 
 
 @case("progress-098")
@@ -1565,7 +1561,8 @@ def test_progress_after_our_cancel_breaks_nothing(_case: str, revision: str) -> 
     token = conn.request(t.ListToolsRequest(), progress=True).id
     conn.cancel(token)
     (event,) = feed(conn, notification("notifications/progress", {"progressToken": token, "progress": 1}))
-    assert drawn([event]) == []
+    late = t.ProgressNotification(token, 1)
+    assert event == ProgressIgnored(reason=ProgressIgnoredReason.LATE, notification=late)
 
 
 @case("progress-099", "ordering-104")
@@ -1639,9 +1636,9 @@ def test_events_come_in_the_order_of_the_bytes(_case: str, step: int, revision: 
     values = [notification("notifications/progress", {"progressToken": token, "progress": i}) for i in range(6)]
     data = encode(*values[:3], b"noise\n", *values[3:], tools_result(token, revision), notification("vendor/a"))
     events = [event for i in range(0, len(data), step) for event in conn.receive_data(data[i : i + step])]
-    kinds = [NotificationReceived] * 3 + [MessageInvalid] + [NotificationReceived] * 3
+    kinds = [ProgressReceived] * 3 + [MessageInvalid] + [ProgressReceived] * 3
     assert [type(e) for e in events] == [*kinds, ResultReceived, NotificationReceived]
-    seen = [e.notification.progress for e in events if getattr(e, "method", "") == "notifications/progress"]
+    seen = [e.notification.progress for e in events if isinstance(e, ProgressReceived)]
     assert seen == [0, 1, 2, 3, 4, 5]
 
 

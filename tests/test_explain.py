@@ -81,8 +81,8 @@ def test_the_objects_are_as_the_format_says() -> None:
         '{"record": 9, "from": "server", "event": "eof", "violations": []}',
         '{"record": 10, "from": "server", "event": "exit", "violations": []}',
         '{"record": 11, "from": "client", "event": "notification", "method": "notifications/initialized", '
-        '"violations": [{"rule": "LIB-005", "level": "TEXT", "detail": "notifications/initialized came in the phase '
-        "'operation'\"}]}",
+        '"violations": [{"rule": "LIB-005", "level": "TEXT", "detail": "notifications/initialized is out of place in '
+        "the phase 'operation'\"}]}",
         '{"record": 12, "from": "server", "event": "error", "violations": []}',
         '{"summary": {"revision": "2025-11-25", "records": 12, "messages": 9, "violations": '
         '{"MUST": 1, "MUST NOT": 1, "TEXT": 1}}}',

@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 from mcp_sansio import (
     ALL,
+    ClientConnection,
     ConnectionState,
     Event,
+    Handle,
     Limits,
     LocalProtocolError,
     ServerConnection,
@@ -158,6 +160,30 @@ def _batching(**given: Any) -> Connection:
     return conn
 
 
+def _questioning(**given: Any) -> Connection:
+    """A server that waits for one of two answers, on behalf of a request of a legacy client."""
+    conn = server(**given)
+    feed(conn, initialize("i", D, capabilities={"roots": {}, "elicitation": {}}), INITIALIZED)
+    feed(conn, request("s", "tools/call", {"name": "x"}), request(2, "tools/call", {"name": "y"}))
+    if isinstance(conn, ServerConnection) and "s" in conn.owed:
+        conn.request_input("s", {"where": t.ListRootsRequest(), "who": ELICIT}, "state")
+        feed(conn, result(1, {"roots": []}))
+    return conn
+
+
+def _asked(**given: Any) -> Connection:
+    """A client that was asked for input."""
+    conn = open_client(MODERN, SERVER_ALL, **given)
+    if conn.state is ConnectionState.OPEN:
+        handle = conn.request(t.CallToolRequest("x"), progress=True)
+        feed(conn, result(handle.id, {"resultType": "input_required", "requestState": "s", "inputRequests": ASKED}))
+    return conn
+
+
+ASKED: JSON = {"where": {"method": "roots/list"}}
+ELICIT = t.ElicitRequestFormParams("name?", t.RequestedSchema({}))
+
+
 def _cut(make: Make, **given: Any) -> Connection:
     conn = make(**given)
     feed(conn, b'{"jsonrpc":"2.0","id":1,"result":{}}\n{\n "a": ')
@@ -197,6 +223,8 @@ STATES: dict[str, Make] = {
     "manual server": _manual,
     "holding server": _holding,
     "batching server": _batching,
+    "questioning server": _questioning,
+    "asked client": _asked,
     **{f"server {r}": lambda r=r, **g: _serving(r, **g) for r in EVERY},
     "client within a line": lambda **g: _cut(lambda **h: _asking(D, **h), **g),
     "server within a line": lambda **g: _cut(lambda **h: _serving(D, **h), **g),
@@ -426,6 +454,27 @@ BAD_RESULTS: list[Any] = [
     t.CustomResult(extra={"a": object()}), t.CustomResult(meta=5), t.EmptyResult(meta={"a": float("inf")}),
 ]  # fmt: skip
 BAD_TIMES: list[Any] = ["1", b"1", [], float("nan")]
+BAD_TIMEOUTS: list[dict[str, Any]] = [
+    {"timeout": 1}, {"max_timeout": 1}, {"timeout": -1, "now": 9}, {"max_timeout": -1, "now": 9},
+    {"timeout": True, "now": 9}, {"timeout": float("inf"), "now": 9}, {"reset_on_progress": True, "now": 9},
+    {"timeout": 1, "now": "9"}, {"now": float("nan")}, {"timeout": 1, "max_timeout": "1", "now": 9},
+    {"log_level": "loud"}, {"log_level": 5}, {"id": "1", "progress": True, "log_level": []},
+]  # fmt: skip
+BAD_CHANGES: list[Any] = [
+    None, "tools", t.ToolListChangedNotification, t.CancelledNotification(1), t.ToolListChangedNotification(meta=5),
+    t.ResourceUpdatedNotification(5),
+]  # fmt: skip
+BAD_QUESTIONS: list[Any] = [
+    None, 5, [], {}, {"a": None}, {"a": t.PingRequest()}, {"a": t.ListToolsRequest()}, {"a": t.EmptyResult()},
+    {"a": t.ListRootsRequest, "b": t.ListRootsRequest()}, {5: t.ListRootsRequest()},
+    {"a": t.ListRootsRequest(), "b": t.ElicitRequestFormParams(5, t.RequestedSchema({}))},
+    {"a": t.ListRootsRequest(), "b": t.ListRootsRequest(meta={"a": object()})},
+]  # fmt: skip
+BAD_BATCHES: list[Any] = [
+    [], [None], [t.PingRequest], [t.PingRequest(), "ping"], [t.PingRequest(), t.CallToolRequest(5)],
+    [t.PingRequest()] * 999, [t.PingRequest(), t.CancelledNotification(True)], [t.PingRequest(), t.EmptyResult()],
+    [t.ListToolsRequest(), t.ListRootsRequest(), t.ListRootsRequest(meta={"a": object()})],
+]  # fmt: skip
 
 
 def mistakes() -> dict[str, Callable[[Connection], object]]:
@@ -451,6 +500,35 @@ def mistakes() -> dict[str, Callable[[Connection], object]]:
         found[f"receive_data now {i}"] = lambda c, n=now: c.receive_data(b"", now=n)
         found[f"receive_eof now {i}"] = lambda c, n=now: c.receive_eof(now=n)
         found[f"handle_timeout now {i}"] = lambda c, n=now: c.handle_timeout(n)
+        found[f"snapshot now {i}"] = lambda c, n=now: c.snapshot(n)
+    for i, options in enumerate(BAD_TIMEOUTS):
+        found[f"request timing {i}"] = lambda c, o=options: c.request(_askable(c), **o)
+    for i, change in enumerate(BAD_CHANGES):
+        found[f"publish {i}"] = lambda c, p=change: _server(c).publish(p)
+    for i, asked in enumerate(BAD_QUESTIONS):
+        found[f"request_input {i}"] = lambda c, a=asked: [
+            _server(c).request_input(o, a) for o in c.owed or [_nothing()]
+        ]
+        found[f"retry {i}"] = lambda c, a=asked: _client(c).retry(Handle(2, "tools/call", t.CallToolResult), a or {})
+    for i, batch in enumerate(BAD_BATCHES):
+        found[f"send_batch {i}"] = lambda c, b=batch: c.send_batch(b)
+    for i, level in enumerate(["loud", 5, None, []]):
+        found[f"log level {i}"] = lambda c, v=level: _server(c).log(v, "data")
+    for i, rid in enumerate(BAD_IDS):
+        found[f"progress of {i}"] = lambda c, r=rid: c.progress(r, 1)
+        found[f"request_input of {i}"] = lambda c, r=rid: _server(c).request_input(r, {"a": t.ListRootsRequest()})
+        found[f"missing capability of {i}"] = lambda c, r=rid: _server(c).respond_missing_capability(
+            r, t.ClientCapabilities()
+        )
+        found[f"end_subscription {i}"] = lambda c, r=rid: _server(c).end_subscription(r)
+        if rid is not None:
+            found[f"log about {i}"] = lambda c, r=rid: _server(c).log("error", 1, related=r)
+    for i, amount in enumerate([None, "1", True, float("nan"), []]):
+        found[f"progress {i}"] = lambda c, a=amount: [c.progress(o, a) for o in _reporting(c)]
+    for i, needs in enumerate([None, {}, t.ServerCapabilities(), t.ClientCapabilities(roots=5)]):
+        found[f"missing capability {i}"] = lambda c, n=needs: [
+            _server(c).respond_missing_capability(o, n) for o in c.owed or [_nothing()]
+        ]
     for i, bad in enumerate(["text", 5, None, [1]]):
         found[f"receive_data {i}"] = lambda c, d=bad: c.receive_data(d)
     for i, bad in enumerate([5, None, [1]]):
@@ -462,12 +540,38 @@ def _nothing() -> Any:
     raise TypeError("nothing to answer in this state")
 
 
+def _server(conn: Connection) -> ServerConnection:
+    if isinstance(conn, ServerConnection):
+        return conn
+    raise TypeError("a client has not got this")
+
+
+def _client(conn: Connection) -> ClientConnection:
+    if isinstance(conn, ClientConnection):
+        return conn
+    raise TypeError("a server has not got this")
+
+
+def _askable(conn: Connection) -> t.Request[Any]:
+    return t.ListToolsRequest() if isinstance(conn, ClientConnection) else t.PingRequest()
+
+
+def _reporting(conn: Connection) -> list[Any]:
+    """The requests of the peer that asked for progress."""
+    requests = conn.conversation.open_requests(conn.side.other).values()
+    return [each.id for each in requests if each.token is not None] or _nothing()
+
+
 MISTAKES = mistakes()
 
 
 @pytest.mark.parametrize("what", MISTAKES)
 @pytest.mark.parametrize(
-    "state", ["client 2025-11-25", f"client {MODERN}", "server 2025-11-25", "holding server", "idle client"]
+    "state",
+    [
+        *("client 2025-11-25", f"client {MODERN}", "server 2025-03-26", "server 2025-11-25", f"server {MODERN}"),
+        *("holding server", "questioning server", "asked client", "idle client"),
+    ],
 )
 def test_a_call_that_raised_changed_nothing_and_raised_the_right_thing(state: str, what: str) -> None:
     conn = STATES[state]()
@@ -497,6 +601,28 @@ RIGHT: dict[str, Callable[[Connection], object]] = {
     "respond by another type": lambda c: c.respond("1", t.ListToolsResult([])),
     "respond with an error": lambda c: c.respond_error(1, -32603, "no"),
     "reserved code": lambda c: c.respond_error("1", -32002, "no"),
+    "report progress": lambda c: c.progress(1, 1),
+    "report progress again": lambda c: c.progress("1", 0.5),
+    "cancel what is over": lambda c: c.cancel(3),
+    "ask for input": lambda c: _server(c).request_input(2, {"where": t.ListRootsRequest(), "who": ELICIT}, "state"),
+    "ask by another type": lambda c: _server(c).request_input("1", {"where": t.ListRootsRequest()}),
+    "ask with a state only": lambda c: _server(c).request_input("1", None, "state"),
+    "cancel a question": lambda c: _server(c).cancel(2),
+    "answer the request of a question": lambda c: c.respond("s", t.CallToolResult([])),
+    "miss a capability": lambda c: _server(c).respond_missing_capability(1, CLIENT_CAN),
+    "log about a request": lambda c: _server(c).log("error", 1, related="1"),
+    "log a detail": lambda c: _server(c).log("debug", 1),
+    "publish a list": lambda c: _server(c).publish(t.ToolListChangedNotification()),
+    "publish a resource": lambda c: _server(c).publish(t.ResourceUpdatedNotification("a")),
+    "end a subscription": lambda c: _server(c).end_subscription(2),
+    "batch": lambda c: c.send_batch([t.PingRequest(), t.ListToolsRequest(), t.CancelledNotification(1)]),
+    "batch of one": lambda c: c.send_batch([t.PingRequest()]),
+    "batch that cancels twice": lambda c: c.send_batch([t.CancelledNotification(1), t.CancelledNotification(1)]),
+    "batch with one token for two": lambda c: c.send_batch([t.PingRequest(meta={"progressToken": "b"})] * 2),
+    "retry": lambda c: _client(c).retry(Handle(2, "tools/call", t.CallToolResult), {"where": t.ListRootsResult([])}),
+    "listen": lambda c: c.request(t.SubscriptionsListenRequest(t.SubscriptionFilter(tools_list_changed=True))),
+    "subscribe": lambda c: c.request(t.SubscribeRequest("a")),
+    "set a level": lambda c: c.request(t.SetLevelRequest("error")),
     "connect": lambda c: c.connect() if isinstance(c, type(client())) else _nothing(),
     "connect with a time-out": lambda c: c.connect(timeout=5) if isinstance(c, type(client())) else _nothing(),
     "end": lambda c: c.receive_eof(),

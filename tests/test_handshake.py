@@ -88,7 +88,12 @@ def test_a_discover_result_with_a_version_in_common_is_modern() -> None:
     assert event == Negotiated(
         revision=MODERN,
         peer_info=t.Implementation("s", "2"),
-        peer_capabilities=t.ServerCapabilities(tools=t.ToolsCapability()),
+        client_capabilities=t.ClientCapabilities(
+            roots=t.RootsCapability(),
+            sampling=t.SamplingCapability(context={}, tools={}),
+            elicitation=t.ElicitationCapability(form={}, url={}),
+        ),
+        server_capabilities=t.ServerCapabilities(tools=t.ToolsCapability()),
         instructions="be kind",
     )
     assert sent(client) == []
@@ -319,7 +324,8 @@ def test_a_legacy_client_serves_what_it_declared_and_refuses_the_rest() -> None:
     (event,) = feed(client, id="a", method="roots/list")
     assert isinstance(event, RequestReceived)
     assert isinstance(event.request, t.ListRootsRequest)
-    assert event.peer_capabilities == t.ServerCapabilities()
+    assert event.client_info == CLIENT_INFO
+    assert event.client_capabilities == t.ClientCapabilities(roots=t.RootsCapability())
     client.respond("a", t.ListRootsResult([]))
     (event,) = feed(client, id="b", method="sampling/createMessage", params={"messages": [], "maxTokens": 1})
     assert isinstance(event, RequestAnswered)
@@ -332,10 +338,10 @@ def test_a_legacy_client_serves_what_it_declared_and_refuses_the_rest() -> None:
     ("options", "reason"),
     [
         ({"era": "new"}, "era"),
-        ({"revisions": []}, "none of them"),
+        ({"revisions": []}, "not of none"),
         ({"revisions": ["2020-01-01"]}, "2020-01-01"),
-        ({"revisions": [MODERN], "era": "legacy"}, "none of them"),
-        ({"revisions": ["2025-11-25"], "era": "modern"}, "none of them"),
+        ({"revisions": [MODERN], "era": "legacy"}, "not of none"),
+        ({"revisions": ["2025-11-25"], "era": "modern"}, "not of none"),
         ({"manual": {"initialize"}}, "ping"),
     ],
 )

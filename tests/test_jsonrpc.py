@@ -23,6 +23,7 @@ from mcp_sansio.jsonrpc import (
     JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResultResponse,
+    copy_json,
     is_array,
     is_id,
     is_object,
@@ -31,6 +32,7 @@ from mcp_sansio.jsonrpc import (
     peek,
 )
 from mcp_sansio.limits import Limits
+from mcp_sansio.testing import json_values
 
 from .timing import least_time
 
@@ -591,6 +593,30 @@ def test_messages_are_frozen_values(sent: JSONRPCMessage) -> None:
     assert pickle.loads(pickle.dumps(sent)) == sent
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
         sent.id = 5  # type: ignore
+
+
+def containers(value: Any) -> list[int]:
+    """Which arrays and objects a value is made of."""
+    items = value.values() if is_object(value) else value if is_array(value) else None
+    return [] if items is None else [id(value), *(each for item in items for each in containers(item))]
+
+
+@quick
+@given(json_values())
+def test_a_copy_is_equal_and_shares_nothing_that_can_change(value: Any) -> None:
+    copied = copy_json(value)
+    assert repr(copied) == repr(value)
+    assert not set(containers(copied)) & set(containers(value))
+
+
+def test_a_copy_is_as_deep_as_can_be() -> None:
+    value: Any = []
+    for _ in range(100_000):
+        value = [value]
+    copied = copy_json(value)
+    for _ in range(100_000):
+        (copied,) = copied
+    assert copied == []
 
 
 # Time -------------------------------------------------------------------------------------------------------

@@ -70,6 +70,7 @@ def cases() -> list[Any]:
         pytest.param(w, side, revision, id=f"{w.rule}-{w.name}-{side.value}-{revision}")
         for w in WRONGS
         for side, revision in w.cases
+        if w.rule != "LIB-013"  # how much a side is ready to hold only that side knows
     ]
 
 

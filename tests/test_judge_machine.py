@@ -13,21 +13,21 @@ from mcp_sansio import Side
 from mcp_sansio.judge import Judge, Observation
 from mcp_sansio.recording import Chunk
 
-from .test_machine import Conversation
+from .test_machine import Machine
 
 
-class Wire(Conversation):
+class Wire(Machine):
     """The conversation of `test_machine`, with a wire that is watched."""
 
     def __init__(self) -> None:
         super().__init__()
         self.judge = Judge()
-        self.sent = {Side.CLIENT: bytearray(), Side.SERVER: bytearray()}
+        self.sent = {side: bytearray() for side in Side}
 
     def flush(self) -> None:
         """Both sides write into their ends of the wire."""
-        self.sent[Side.CLIENT] += self.client.data_to_send()
-        self.sent[Side.SERVER] += self.server.data_to_send()
+        for end in self.some(lambda end: not end.stalled):
+            self.sent[end.connection.side] += end.connection.data_to_send()
 
     @rule(side=st.sampled_from(Side), share=st.floats(0, 1))
     def pass_on(self, side: Side, share: float) -> None:
@@ -36,21 +36,19 @@ class Wire(Conversation):
         chunk = bytes(waiting[:size])
         del waiting[:size]
         self.found(self.judge.receive(Chunk(side, chunk)))
-        if side is Side.CLIENT:
-            self.to_server += chunk
-        else:
-            self.to_client += chunk
+        (self.server if side is Side.CLIENT else self.client).pipe.extend(chunk)
 
     def found(self, observations: list[Observation]) -> None:
         assert not [(each.sender, each.message, each.violations) for each in observations if each.violations]
 
-    @rule()
-    def deliver_all(self) -> None:
-        while self.to_server or self.to_client or any(self.sent.values()):
+    def carry(self) -> None:
+        """Deliver all that is under way, and what comes of it."""
+        moving = True
+        while moving:
+            self.flush()
             for side in Side:
                 self.pass_on(side, 1)
-            self.deliver(True, 1)
-            self.deliver(False, 1)
+            moving = any(self.receive(end, len(end.pipe)) for end in self.ends)
 
     @invariant()
     def both_know_the_same_when_nothing_is_under_way(self) -> None:
@@ -62,6 +60,6 @@ class Wire(Conversation):
 
 
 Wire.TestCase.settings = settings(
-    max_examples=120, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=100, stateful_step_count=60, deadline=None, suppress_health_check=list(HealthCheck)
 )
 TestWire = Wire.TestCase

@@ -16,7 +16,7 @@ from mcp_sansio import (
     NegotiationFailed,
     ServerConnection,
 )
-from mcp_sansio.connection.negotiation import NEXT, Action, Outcome, Step, choose_legacy_version
+from mcp_sansio.connection.negotiation import INITIALIZES, NEXT, PROBES, Outcome, Step, choose_legacy_version
 
 from .samples import CLIENT_INFO, SERVER_INFO
 
@@ -77,16 +77,16 @@ def test_negotiation_comes_to_what_the_reference_says(era: Era) -> None:
                 assert client.revision is None or client.revision not in client_set
 
 
-def test_every_step_and_outcome_has_an_action() -> None:
+def test_every_step_and_outcome_leads_somewhere() -> None:
     possible = {
         (step, outcome)
-        for step in Step
+        for step in PROBES | INITIALIZES
         for outcome in Outcome
-        if (outcome is not Outcome.AGREED) == (step in (Step.PROBE, Step.PROBE_AGAIN))
+        if (outcome is not Outcome.AGREED) == (step in PROBES)
         or outcome not in (Outcome.AGREED, Outcome.MODERN_IN_COMMON)
     }
     assert set(NEXT) == possible
-    assert set(NEXT.values()) == set(Action)
+    assert set(NEXT.values()) == set(Step) - {Step.PROBE}
 
 
 @pytest.mark.parametrize(

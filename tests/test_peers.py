@@ -152,8 +152,7 @@ def test_our_client_answers_a_real_server() -> None:
         steps = {"duration": 0.1, "steps": 3}
         client.request(t.CallToolRequest("trigger-long-running-operation", steps, meta={"progressToken": "p"}))
         client.end()
-    progress = [e.notification for e in client.events if isinstance(e, mcp.NotificationReceived)]
-    assert [n.progress for n in progress if isinstance(n, t.ProgressNotification)] == [1, 2, 3]
+    assert [e.notification.progress for e in client.events if isinstance(e, mcp.ProgressReceived)] == [1, 2, 3]
     assert client.violations == []
 
 

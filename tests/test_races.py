@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_sansio import NotificationReceived, RequestReceived, ResponseIgnored, Side, UnexpectedReason
+from mcp_sansio import (
+    Limits,
+    NotificationReceived,
+    RequestAnswered,
+    RequestReceived,
+    ResponseIgnored,
+    Sent,
+    Side,
+    UnexpectedReason,
+)
 from mcp_sansio import types as t
 from mcp_sansio.connection.state import Bounded
 
 from .pair import MODERN, client, drawn, feed, notification, pair, request, sent
 
 LOG = {"io.modelcontextprotocol/logLevel": "info"}
-SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 
 
 @pytest.mark.parametrize("revision", ["2024-11-05", "2025-11-25", MODERN])
@@ -43,14 +51,68 @@ def test_ends_of_a_subscription_that_cross() -> None:
     p = pair(MODERN)
     handle = p.client.request(t.SubscriptionsListenRequest(t.SubscriptionFilter(tools_list_changed=True)))
     p.server.receive_data(p.client.data_to_send())
-    meta = {SUBSCRIPTION: handle.id}
-    p.server.notify(t.SubscriptionsAcknowledgedNotification(t.SubscriptionFilter(tools_list_changed=True), meta=meta))
-    p.server.notify(t.ToolListChangedNotification(meta=meta))
+    assert p.server.publish(t.ToolListChangedNotification()) == 1
     p.server.notify(t.CancelledNotification(request_id=handle.id))
-    p.client.cancel(handle.id)
-    assert drawn(p.client.receive_data(p.server.data_to_send())) == []
-    assert drawn(p.server.receive_data(p.client.data_to_send())) == []
+    assert p.client.cancel(handle.id) == Sent()
+    to_client = p.client.receive_data(p.server.data_to_send())
+    to_server = p.server.receive_data(p.client.data_to_send())
+    assert [type(event) for event in to_client + to_server] == [NotificationReceived] * 4
+    assert drawn(to_client + to_server) == []
     assert p.client.conversation.shared() == p.server.conversation.shared()
+
+
+@pytest.mark.parametrize("given_up", ["cancelled", "timed out"])
+@pytest.mark.parametrize("request_", [t.SetLevelRequest("error"), t.SubscribeRequest("file:///a")])
+def test_what_was_given_up_but_served_has_its_effect_on_both_sides(
+    request_: t.Request[t.EmptyResult], given_up: str
+) -> None:
+    p = pair("2025-11-25")
+    handle = p.client.request(request_, timeout=1, now=0)
+    p.server.receive_data(p.client.data_to_send())
+    p.server.respond(handle.id, t.EmptyResult())
+    if given_up == "cancelled":
+        p.client.cancel(handle.id)
+    else:
+        p.client.handle_timeout(1)
+    p.client = type(p.client).restore(p.client.snapshot())
+    (late,) = p.client.receive_data(p.server.data_to_send())
+    assert isinstance(late, ResponseIgnored)
+    p.server.receive_data(p.client.data_to_send())
+    assert p.client.conversation.shared() == p.server.conversation.shared()
+    session = p.client.conversation.session
+    assert (session.log_level, session.subscribed) in (("error", set()), (None, {"file:///a"}))
+
+
+def test_what_was_given_up_and_refused_has_no_effect() -> None:
+    p = pair("2025-11-25")
+    request_id = p.open(Side.CLIENT, t.SetLevelRequest("error"))
+    p.server.respond_error(request_id, -32603, "no")
+    p.client.cancel(request_id)
+    assert drawn(p.pump()) == []
+    assert p.client.conversation.session.log_level is None
+    assert p.client.conversation.shared() == p.server.conversation.shared()
+
+
+def test_a_cancel_that_crosses_the_refusal_of_one_request_too_many() -> None:
+    p = pair("2025-11-25", client_settings={"limits": Limits(peer_requests=1)})
+    p.open(Side.SERVER)
+    handle = p.server.request(t.ListRootsRequest())
+    (refused,) = p.client.receive_data(p.server.data_to_send())
+    assert isinstance(refused, RequestAnswered)
+    assert drawn([refused]) == ["LIB-013"]
+    p.server.cancel(handle.id)
+    (cancelled,) = p.client.receive_data(p.server.data_to_send())
+    (late,) = p.server.receive_data(p.client.data_to_send())
+    assert isinstance(late, ResponseIgnored)
+    assert drawn([cancelled, late]) == []
+
+
+def test_a_client_knows_all_that_it_subscribed_to() -> None:
+    p = pair("2025-11-25", client_settings={"limits": Limits(subscribed_uris=1)})
+    for uri in ("file:///a", "file:///b"):
+        p.server.respond(p.open(Side.CLIENT, t.SubscribeRequest(uri)), t.EmptyResult())
+        p.pump()
+    assert p.client.conversation.session.subscribed == {"file:///a", "file:///b"}
 
 
 def test_a_level_that_nobody_knows_is_no_level_that_was_asked_for() -> None:
@@ -80,7 +142,10 @@ def test_the_progress_token_of_a_task_outlives_the_answer_to_its_request() -> No
     now = "2025-11-25T10:30:00Z"
     p.server.respond(token, t.CreateTaskResult(t.Task("t1", "working", now, now, None)))
     p.server.notify(t.ProgressNotification(token, 0.5))
-    assert drawn(p.client.receive_data(p.server.data_to_send())) == []
+    _, told = p.client.receive_data(p.server.data_to_send())
+    assert told == NotificationReceived(
+        method="notifications/progress", notification=t.ProgressNotification(token, 0.5)
+    )
 
 
 def test_what_was_touched_last_is_forgotten_last() -> None:

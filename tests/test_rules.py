@@ -121,6 +121,7 @@ def receive(conn: Connection, written: JSON) -> list[Event]:
 
 NOTHING = t.ServerCapabilities()
 LOOSE = {"strict_capabilities": False}
+BY_HAND = {"manual": {"subscriptions/listen"}}
 
 # Framing ------------------------------------------------------------------------------------------------------------
 
@@ -493,7 +494,7 @@ def declared_list_not_found(p: Pair, sender: Side) -> JSON:
     return error(p.open(CLIENT), -32601)
 
 
-@wrong("CAP-004", server_can=NOTHING)
+@wrong("CAP-004", server_can=NOTHING, server_settings=BY_HAND)
 def log_undeclared(p: Pair, sender: Side) -> JSON:
     if p.revision == MODERN:
         p.open(CLIENT, t.SubscriptionsListenRequest(t.SubscriptionFilter(), meta={LOG_LEVEL_KEY: "debug"}))
@@ -709,18 +710,18 @@ def tools_changed(request_id: JSON, what: str = "tools") -> JSON:
     return notification(f"notifications/{what}/list_changed", {"_meta": {SUBSCRIPTION_KEY: request_id}})
 
 
-@wrong("SUB-001")
+@wrong("SUB-001", server_settings=BY_HAND)
 def change_before_the_acknowledgement(p: Pair, sender: Side) -> JSON:
     return tools_changed(listen(p))
 
 
-@wrong("SUB-002")
+@wrong("SUB-002", server_settings=BY_HAND)
 def change_without_an_id(p: Pair, sender: Side) -> JSON:
     listen(p, {"toolsListChanged": True})
     return notification("notifications/tools/list_changed")
 
 
-@wrong("SUB-002")
+@wrong("SUB-002", server_settings=BY_HAND)
 def change_with_an_id_of_another_type(p: Pair, sender: Side) -> JSON:
     return tools_changed(str(listen(p, {"toolsListChanged": True})))
 
@@ -730,23 +731,23 @@ def acknowledgement_of_nothing(p: Pair, sender: Side) -> JSON:
     return ack(900, {})
 
 
-@wrong("SUB-003")
+@wrong("SUB-003", server_settings=BY_HAND)
 def change_outside_the_filter(p: Pair, sender: Side) -> JSON:
     return tools_changed(listen(p, {"toolsListChanged": True}), "prompts")
 
 
-@wrong("SUB-004")
+@wrong("SUB-004", server_settings=BY_HAND)
 def second_acknowledgement(p: Pair, sender: Side) -> JSON:
     return ack(listen(p, {"toolsListChanged": True}), {})
 
 
-@wrong("CANC-007")
+@wrong("CANC-007", server_settings=BY_HAND)
 def end_by_the_result_alone(p: Pair, sender: Side) -> JSON:
     request_id = listen(p, {})
     return result(request_id, {"resultType": "complete", "_meta": {SUBSCRIPTION_KEY: request_id}})
 
 
-@wrong("SUB-005")
+@wrong("SUB-005", server_settings=BY_HAND)
 def end_without_an_id(p: Pair, sender: Side) -> JSON:
     return result(listen(p, {}), {"resultType": "complete"})
 
@@ -821,6 +822,7 @@ def served_what_was_removed(p: Pair, sender: Side) -> JSON:
 SHORT = {"limits": Limits(frame_bytes=4096)}
 FLAT = {"limits": Limits(depth=20)}
 FEW = {"limits": Limits(batch_length=3)}
+BUSY = {"limits": Limits(peer_requests=1)}
 UNIQUE = {"limits": Limits(forbid_duplicate_names=True)}
 
 
@@ -903,6 +905,20 @@ def long_batch(p: Pair, sender: Side) -> JSON:
     return [notification("vendor/a")] * 4
 
 
+@wrong("LIB-013", [CLIENT], server_settings=BUSY, own=False)
+@wrong("LIB-013", [SERVER], LEGACY, client_settings=BUSY, own=False)
+def one_request_too_many(p: Pair, sender: Side) -> JSON:
+    p.open(sender)
+    return p.says(sender, 900, "tools/list" if sender is CLIENT else "roots/list")
+
+
+@wrong("LIB-013", [CLIENT], LEGACY, server_settings={"limits": Limits(subscribed_uris=1)}, own=False)
+def one_resource_too_many(p: Pair, sender: Side) -> JSON:
+    p.server.respond(p.open(CLIENT, t.SubscribeRequest("file:///a")), t.EmptyResult())
+    p.pump()
+    return request(900, "resources/subscribe", {"uri": "file:///b"})
+
+
 def asks_for(p: Pair, method: str, **params: JSON) -> JSON:
     """An answer to tools/call that asks for more."""
     request_id = p.client.request(t.CallToolRequest("x")).id
@@ -944,7 +960,7 @@ def modern_undeclared(p: Pair, sender: Side) -> JSON:
     return modern(900, "tools/list")
 
 
-@wrong("LIB-009", [SERVER], server_can=NOTHING)
+@wrong("LIB-009", [SERVER], server_can=NOTHING, server_settings=BY_HAND)
 def modern_undeclared_change(p: Pair, sender: Side) -> JSON:
     return tools_changed(listen(p, {"toolsListChanged": True}))
 
@@ -974,6 +990,7 @@ NOT_ALONE: dict[tuple[str, Side], tuple[str, ...]] = {
     ("PROG-004", CLIENT): (E,),
     ("PROG-005", SERVER): (E,),  # servers of 2026-07-28 have no requests: MRTR-006
     ("RPC-018", CLIENT): (E,),  # MRTR-007
+    ("LIB-013", SERVER): (E,),  # MRTR-006
 }
 """Where a rule binds by its row, but can't be the only one that is broken."""
 

@@ -18,7 +18,6 @@ import mcp_sansio as mcp
 from mcp_sansio import types as t
 
 R = TypeVar("R", bound=t.Result)
-ENDS = (mcp.ResultReceived, mcp.ErrorReceived, mcp.AnswerInvalid, mcp.InputRequired)  # of a request of ours
 LISTS: dict[str, type[t.PaginatedRequest[Any]]] = {
     "tools": t.ListToolsRequest,
     "resources": t.ListResourcesRequest,
@@ -86,16 +85,13 @@ class StdioClient:
 
     def request(self, request: t.Request[R], timeout: float | None = None) -> R:
         """Ask, and wait for the result; RequestFailed, ConnectionError or TimeoutError if there is none."""
-        handle = self.connection.request(request)
-        until = monotonic() + (self.timeout if timeout is None else timeout)
-        try:
-            event = self._wait_for(lambda event: isinstance(event, ENDS) and event.id == handle.id, until)
-        except TimeoutError:
-            self.connection.cancel(handle.id, "timed out")
-            self._send()
-            raise
+        seconds = self.timeout if timeout is None else timeout
+        handle = self.connection.request(request, timeout=seconds, now=monotonic())
+        event = self._wait_for(handle.ended_by)
         if handle.answered_by(event):
             return event.result
+        if isinstance(event, mcp.RequestTimedOut):
+            raise TimeoutError(f"{event.method} was not answered in {seconds} seconds")
         raise RequestFailed(handle.method, event)
 
     def on_event(self, event: mcp.Event) -> None:
@@ -103,12 +99,12 @@ class StdioClient:
         if isinstance(event, mcp.RequestReceived):
             self.connection.respond_error(event.id, mcp.ErrorCode.METHOD_NOT_FOUND, "not served here")
 
-    def _wait_for(self, wanted: Callable[[mcp.Event], bool], until: float | None = None) -> mcp.Event:
+    def _wait_for(self, wanted: Callable[[mcp.Event], bool]) -> mcp.Event:
         """Drive the connection: after any call, write what it has to say; then wait for bytes or a deadline."""
-        while until is None or monotonic() < until:
+        while True:
             self._send()
-            deadlines = [when for when in (until, self.connection.next_deadline()) if when is not None]
-            wait = max(0.0, min(deadlines) - monotonic()) if deadlines else None
+            deadline = self.connection.next_deadline()
+            wait = None if deadline is None else max(0.0, deadline - monotonic())
             events: list[mcp.Event] = []
             with suppress(Empty):
                 data, now = self._received.get(timeout=wait), monotonic()
@@ -118,11 +114,10 @@ class StdioClient:
                 self.on_event(event)
             self._send()
             for event in events:
-                if wanted(event):
-                    return event
                 if isinstance(event, mcp.ConnectionClosed):
                     raise ConnectionError(f"the server closed its output, and left {event.pending}")
-        raise TimeoutError("the server did not answer in time")
+                if wanted(event):
+                    return event
 
     def _send(self) -> None:
         if data := self.connection.data_to_send():

@@ -22,7 +22,7 @@ _WIDTH = 100
 _LINES = 4
 """How many lines a message or an event takes on the screen at most."""
 
-_HIDDEN = {"RequestReceived": {"method", "peer_info", "peer_capabilities"}, "ResultReceived": {"method"}}
+_HIDDEN = {"RequestReceived": {"method", "client_info", "client_capabilities"}, "ResultReceived": {"method"}}
 """What an event has besides that says little here."""
 
 

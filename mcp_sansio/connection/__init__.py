@@ -8,6 +8,7 @@ from .conversation import Conversation
 from .events import (
     AnswerInvalid,
     ConnectionClosed,
+    Ending,
     ErrorReceived,
     Event,
     FailureReason,
@@ -17,16 +18,24 @@ from .events import (
     NegotiationFailed,
     NotificationReceived,
     Pending,
+    ProgressIgnored,
+    ProgressIgnoredReason,
+    ProgressReceived,
     RequestAnswered,
     RequestCancelled,
     RequestReceived,
+    RequestTimedOut,
     ResponseIgnored,
     ResultReceived,
+    SubscriptionAcknowledged,
+    SubscriptionEnded,
+    SubscriptionOpened,
     UnexpectedReason,
 )
 from .outgoing import Dropped, DroppedReason, Handle, Outgoing, Sent
-from .sender import ALL, ConnectionState
+from .sender import ALL
 from .server import ServerConnection
+from .states import ConnectionState
 
 __all__ = [
     "ALL",
@@ -38,6 +47,7 @@ __all__ = [
     "Conversation",
     "Dropped",
     "DroppedReason",
+    "Ending",
     "ErrorReceived",
     "Event",
     "FailureReason",
@@ -49,12 +59,19 @@ __all__ = [
     "NotificationReceived",
     "Outgoing",
     "Pending",
+    "ProgressIgnored",
+    "ProgressIgnoredReason",
+    "ProgressReceived",
     "RequestAnswered",
     "RequestCancelled",
     "RequestReceived",
+    "RequestTimedOut",
     "ResponseIgnored",
     "ResultReceived",
     "Sent",
     "ServerConnection",
+    "SubscriptionAcknowledged",
+    "SubscriptionEnded",
+    "SubscriptionOpened",
     "UnexpectedReason",
 ]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import base64
-import json
 from collections.abc import Iterable
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import attrs
 
@@ -20,47 +18,53 @@ from ..jsonrpc import (
     JSONRPCResponse,
     JSONRPCResultResponse,
     RequestId,
-    is_array,
     message_to_json,
-    parse_message,
 )
 from ..limits import Limits
-from ..spec import REVISIONS, RULES, ErrorCode, Phase, Side, Spec
+from ..spec import REVISIONS, RULES, Effect, ErrorCode, Method, Phase, Side, Spec, Violation
 from ..types import (
     CancelledNotification,
     ClientCapabilities,
     Implementation,
     InputRequiredResult,
+    ProgressNotification,
     Result,
-    ServerCapabilities,
+    SubscriptionsAcknowledgedNotification,
 )
-from ..types.converter import PayloadError, UnavailableError, structure
+from ..types.converter import PayloadError, UnavailableError
+from .actions import Actions
 from .conversation import Conversation
 from .deadlines import Deadlines
 from .events import (
     AnswerInvalid,
     ConnectionClosed,
+    Ending,
     ErrorReceived,
     Event,
     InputRequired,
     MessageInvalid,
     NotificationReceived,
     Pending,
+    ProgressIgnored,
+    ProgressIgnoredReason,
+    ProgressReceived,
     RequestAnswered,
     RequestCancelled,
     RequestReceived,
+    RequestTimedOut,
     ResponseIgnored,
     ResultReceived,
+    SubscriptionAcknowledged,
+    SubscriptionEnded,
     UnexpectedReason,
 )
-from .outgoing import Outgoing
+from .outgoing import Outgoing, message_from_json
 from .reader import Broken, Read, ReadBatch, Reader, ReadItem
-from .sender import ALL, Batch, ConnectionState, Declaration, Sender, check_time
-from .state import End, Standing, Verdict
+from .sender import ALL, Batch, Declaration, check_time
+from .state import End, OpenRequest, Standing, Verdict
+from .states import FIRST_STATE, NEXT_STATE, ConnectionState, Turn
 
-__all__ = ["Connection", "check_snapshot", "outgoing_to_json", "read_or_none"]
-
-T = TypeVar("T")
+__all__ = ["Connection", "check_snapshot"]
 
 _SHOWN = 200
 """How many bytes of what could not be read an event shows."""
@@ -69,7 +73,7 @@ _FORMAT = 1
 """The version of the snapshot format."""
 
 
-class Connection(Sender):
+class Connection(Actions):
     """One side of a conversation. Use `ClientConnection` or `ServerConnection`.
 
     Inputs (``receive_...``, ``handle_timeout``) return events in the order of the bytes, and never raise for what the
@@ -105,8 +109,9 @@ class Connection(Sender):
             observer=self.side, revisions=self._revisions, limits=self._limits, spec=spec, forwarding=forwarding
         )
         self._reader = Reader(codec, self._limits)
-        self._state = ConnectionState.OPEN
+        self._state = FIRST_STATE[self.side]
         self._queue: list[Outgoing] = []
+        self._queued_bytes = 0
         self._deadlines = Deadlines()
         self._now: float | None = None
         self._next_id = 1
@@ -125,12 +130,13 @@ class Connection(Sender):
             raise LocalProtocolError(Reason.CONFIGURATION, f"what this side says of itself: {error}") from None
 
     def _known_revisions(self, revisions: Iterable[str]) -> frozenset[str]:
-        given = frozenset(revisions)
+        given = frozenset([revisions] if isinstance(revisions, str) else revisions)
         unknown = sorted(given - frozenset(REVISIONS))
         if unknown or not given:
             raise LocalProtocolError(
                 Reason.CONFIGURATION,
-                f"revisions are some of {', '.join(REVISIONS)}, not {', '.join(unknown) or 'none of them'}",
+                f"revisions is a list of some of {', '.join(REVISIONS)} (and era leaves at least one), "
+                f"not of {', '.join(unknown) or 'none'}",
             )
         return given
 
@@ -193,7 +199,8 @@ class Connection(Sender):
             What happened, in the order of the bytes.
 
         Raises:
-            LocalProtocolError: ``now`` is missing, or ``receive_eof`` was called before.
+            LocalProtocolError: ``now`` is missing, ``receive_eof`` was called before, or more output waits than
+                `Limits.queued_bytes`; nothing was taken then.
         """
         self._begin_input(now)
         return self._handle(self._reader.receive_data(data))
@@ -232,10 +239,10 @@ class Connection(Sender):
             LocalProtocolError: ``now`` is missing.
         """
         self._set_clock(now)
-        if self._state in (ConnectionState.CLOSING, ConnectionState.CLOSED):
+        if (self._state, Turn.EOF) not in NEXT_STATE:
             return []
         events = self._handle(self._reader.receive_eof())
-        self._state = ConnectionState.CLOSING
+        self._take(Turn.EOF)
         events.append(ConnectionClosed(pending=self._abandon()))
         return events
 
@@ -247,8 +254,8 @@ class Connection(Sender):
         Returns:
             `ConnectionClosed` with the requests that were in flight, unless ``receive_eof`` gave it before.
         """
-        before, self._state = self._state, ConnectionState.CLOSED
-        if before in (ConnectionState.CLOSING, ConnectionState.CLOSED):
+        told = self._state is ConnectionState.CLOSING
+        if not self._take(Turn.CLOSE) or told:
             return []
         return [ConnectionClosed(pending=self._abandon())]
 
@@ -265,25 +272,17 @@ class Connection(Sender):
         Returns:
             What ended.
         """
-        self._set_clock(now)
+        time = self._advance(now)
         events: list[Event] = []
-        while (request_id := self._deadlines.pop_due(now)) is not None:
+        while (request_id := self._deadlines.pop_due(time)) is not None:
             self._timed_out(request_id, events)
         return events
 
     def _begin_input(self, now: float | None) -> None:
-        self._set_clock(now)
         if self._state is ConnectionState.CLOSING:
             raise LocalProtocolError(Reason.CLOSED, "receive_eof() was called; nothing can come after it")
-
-    def _set_clock(self, now: float | None) -> None:
-        if now is None:
-            if self._deadlines:
-                raise LocalProtocolError(Reason.NOW_REQUIRED, "a deadline is armed: pass now=, in seconds")
-            return
-        check_time("now", now)
-        if self._now is None or now > self._now:
-            self._now = now
+        self._check_room()
+        self._set_clock(now)
 
     def _abandon(self) -> tuple[Pending, ...]:
         """End all requests of this side, since no answer can come."""
@@ -294,7 +293,17 @@ class Connection(Sender):
         return tuple(Pending(request.id, request.method) for request in requests)
 
     def _timed_out(self, request_id: RequestId, events: list[Event]) -> None:
-        raise NotImplementedError
+        request = self._conversation.open_requests(self.side)[request_id]
+        self._conclude(RequestTimedOut(id=request_id, method=request.method), events)
+        if request.task:  # which only tasks/cancel ends
+            self._conversation.end(self.side, request_id, End.TIMED_OUT)
+            self._gave_up(request_id)
+        else:
+            self._cancel(request_id, "timed out")
+
+    def _conclude(self, event: Ending, events: list[Event]) -> None:
+        """Tell how a request of this side ended."""
+        events.append(event)
 
     # From what was read to events
 
@@ -326,13 +335,15 @@ class Connection(Sender):
     def _on_request(
         self, v: Verdict, message: JSONRPCRequest, item: Read, events: list[Event], batch: Batch | None
     ) -> None:
-        violations = tuple(v.violations)
         if v.modern and self.side is Side.CLIENT:
             detail = f"a server of {v.revision} sends no requests, {message.method[:80]!r} neither"
-            events.append(MessageInvalid(detail=detail, data=item.data[:_SHOWN], violations=violations))
+            events.append(MessageInvalid(detail=detail, data=item.data[:_SHOWN], violations=tuple(v.violations)))
             return
+        if not v.unopened:
+            self._check_load(v)
+        violations = tuple(v.violations)
         self._conversation.apply(v)
-        if batch is not None and not v.reused:
+        if batch is not None and not v.unopened:
             batch.waiting.add(message.id)
             self._batches[message.id] = batch
         if v.refusal is not None:
@@ -341,24 +352,50 @@ class Connection(Sender):
             self._answer_by_itself(v, message, events)
             return
         else:
-            info, capabilities = self._peer_of(v)
+            info, capabilities = self._client_of(v)
             events.append(
                 RequestReceived(
                     id=message.id,
                     method=message.method,
                     request=v.payload,
                     revision=v.revision,
-                    peer_info=info,
-                    peer_capabilities=capabilities,
+                    client_info=info,
+                    client_capabilities=capabilities,
                     violations=violations,
                 )
             )
             return
         events.append(RequestAnswered(id=message.id, method=message.method, error=v.refusal, violations=violations))
 
+    def _check_load(self, v: Verdict) -> None:
+        """Refuse what is more than this side wants to have open; what is answered at once takes no room."""
+        row = v.row
+        if v.refusal is not None or row is None or self._is_answered_at_once(row):
+            return
+        limits, requests = self._limits, self._conversation.open_requests(self.side.other)
+        request = cast(OpenRequest, v.request)
+        if len(requests) >= limits.peer_requests:
+            detail = f"{limits.peer_requests} requests are in flight; wait for answers"
+        elif row.effect is Effect.SUBSCRIBE and self._subscribed_with(request) > limits.subscribed_uris:
+            detail = f"{limits.subscribed_uris} resources are subscribed to; unsubscribe from some"
+        else:
+            return
+        v.violations.append(self._violation("LIB-013", detail))
+        v.refusal = Error(int(ErrorCode.INTERNAL_ERROR), detail)
+
+    def _is_answered_at_once(self, row: Method) -> bool:
+        return row.automatic and row.name not in self._manual and not row.listens
+
+    def _subscribed_with(self, request: OpenRequest) -> int:
+        """How many resources are subscribed to if *request* and those like it that wait are served."""
+        subscribed = self._conversation.session.subscribed
+        waiting = self._conversation.open_requests(self.side.other).values()
+        asked_for = {request.subject, *(each.subject for each in waiting if each.row is request.row)}
+        return len(subscribed) + len(asked_for - subscribed)
+
     def _refuse(self, v: Verdict, request_id: RequestId, error: Error, batch: Batch | None) -> None:
         response = JSONRPCErrorResponse(request_id, error)
-        if v.reused:
+        if v.unopened:
             self._answer_unopened(response, batch)
         else:
             self._commit(self._judge(response), request_id, allow=ALL)
@@ -368,16 +405,17 @@ class Connection(Sender):
         if batch is not None:
             batch.answers.append(response)
         else:
-            self._queue.append(self._encode(response, response.id))
+            self._push(self._encoded(response, response.id))
 
     def _answer_by_itself(self, v: Verdict, message: JSONRPCRequest, events: list[Event]) -> None:
-        self.respond(message.id, self._automatic_result(v, message))
+        self._respond(message.id, self._automatic_result(v, message))
         events.append(RequestAnswered(id=message.id, method=message.method, violations=tuple(v.violations)))
 
     def _automatic_result(self, v: Verdict, message: JSONRPCRequest) -> Result:
         raise NotImplementedError
 
-    def _peer_of(self, v: Verdict) -> tuple[Implementation | None, ClientCapabilities | ServerCapabilities]:
+    def _client_of(self, v: Verdict) -> tuple[Implementation | None, ClientCapabilities]:
+        """What the client says of itself, in the handshake or with this request."""
         raise NotImplementedError
 
     def _on_notification(self, v: Verdict, message: JSONRPCNotification, item: Read, events: list[Event]) -> None:
@@ -386,17 +424,37 @@ class Connection(Sender):
             events.append(MessageInvalid(detail=v.refusal.message, data=item.data[:_SHOWN], violations=violations))
             return
         self._conversation.apply(v)
-        request = v.request
-        if isinstance(v.payload, CancelledNotification) and request is not None:
+        events.append(self._told(v, message, violations))
+
+    def _told(self, v: Verdict, message: JSONRPCNotification, violations: tuple[Violation, ...]) -> Event:
+        """The event for a notification that was let happen."""
+        request, payload = v.request, v.payload
+        if isinstance(payload, ProgressNotification) and v.standing is not Standing.EXPECTED:
+            reason = ProgressIgnoredReason(cast(Standing, v.standing).value)
+            return ProgressIgnored(reason=reason, notification=payload, violations=violations)
+        if isinstance(payload, ProgressNotification) and request is not None:
+            if self._now is not None:
+                self._deadlines.postpone(request.id, self._now)
+            return ProgressReceived(id=request.id, method=request.method, notification=payload, violations=violations)
+        if request is None:
+            return NotificationReceived(method=message.method, notification=payload, violations=violations)
+        if isinstance(payload, CancelledNotification):
+            return self._cancelled(request, payload.reason, violations)
+        if isinstance(payload, SubscriptionsAcknowledgedNotification):
+            self._deadlines.disarm(request.id)  # from now on it may be silent
+            return SubscriptionAcknowledged(id=request.id, notification=payload, violations=violations)
+        return NotificationReceived(
+            method=message.method, notification=payload, subscription=request.id, violations=violations
+        )
+
+    def _cancelled(self, request: OpenRequest, reason: str | None, violations: tuple[Violation, ...]) -> Event:
+        if request.sender is self.side:
             self._deadlines.disarm(request.id)
-            batch = self._batches.pop(request.id, None)
-            if batch is not None:
-                self._ended_in_batch(batch, request.id)
-            events.append(
-                RequestCancelled(id=request.id, method=request.method, reason=v.payload.reason, violations=violations)
-            )
-            return
-        events.append(NotificationReceived(method=message.method, notification=v.payload, violations=violations))
+            return SubscriptionEnded(id=request.id, method=request.method, reason=reason, violations=violations)
+        batch = self._batches.pop(request.id, None)
+        if batch is not None:
+            self._ended_in_batch(batch, request.id)
+        return RequestCancelled(id=request.id, method=request.method, reason=reason, violations=violations)
 
     def _on_response(
         self, v: Verdict, message: JSONRPCResultResponse | JSONRPCErrorResponse, events: list[Event]
@@ -407,28 +465,26 @@ class Connection(Sender):
             error = message.error
             events.append(ErrorReceived(id=None, method=None, error=error, violations=violations))
             return
+        self._conversation.apply(v)
         if request is None:
             reason = UnexpectedReason(cast(Standing, v.standing).value)
             events.append(ResponseIgnored(id=message.id, reason=reason, message=message, violations=violations))
             return
-        self._conversation.apply(v)
         self._deadlines.disarm(request.id)
-        events.append(self._ending(v, request.id, request.method, message))
+        self._conclude(self._ending(v, request, message), events)
 
     def _ending(
-        self,
-        v: Verdict,
-        request_id: RequestId,
-        method: str,
-        message: JSONRPCResultResponse | JSONRPCErrorResponse,
-    ) -> Event:
-        violations = tuple(v.violations)
+        self, v: Verdict, request: OpenRequest, message: JSONRPCResultResponse | JSONRPCErrorResponse
+    ) -> Ending:
+        request_id, method, violations = request.id, request.method, tuple(v.violations)
         if isinstance(message, JSONRPCErrorResponse):
             return ErrorReceived(id=request_id, method=method, error=message.error, violations=violations)
         if v.invalid is not None:
             return AnswerInvalid(id=request_id, method=method, detail=v.invalid, violations=violations)
         if isinstance(v.payload, InputRequiredResult):
             return InputRequired(id=request_id, method=method, result=v.payload, violations=violations)
+        if v.row is not None and v.row.listens:
+            return SubscriptionEnded(id=request_id, method=method, result=v.payload, violations=violations)
         return ResultReceived(id=request_id, method=method, result=v.payload, violations=violations)
 
     def _batch(self, item: ReadBatch, events: list[Event]) -> None:
@@ -451,25 +507,20 @@ class Connection(Sender):
 
     def _broken(self, item: Broken, events: list[Event], batch: Batch | None = None) -> None:
         violations = tuple(self._violation(rule, item.detail) for rule in item.rules)
-        requests = self._conversation.open_requests(self.side)
         answers = item.kind == "response" or (item.kind == "unknown" and item.whole)
-        if answers and item.id is not None and item.id in requests:
-            request = requests[item.id]
-            self._conversation.end(self.side, item.id, End.ANSWERED)
-            self._deadlines.disarm(item.id)
-            self._broken_answer(
-                AnswerInvalid(id=item.id, method=request.method, detail=item.detail, violations=violations),
-                events,
-            )
+        requests = self._conversation.open_requests(self.side)
+        request = requests.get(item.id) if answers and item.id is not None else None
+        if request is not None and not request.held:
+            self._conversation.end(self.side, request.id, End.ANSWERED)
+            self._deadlines.disarm(request.id)
+            invalid = AnswerInvalid(id=request.id, method=request.method, detail=item.detail, violations=violations)
+            self._conclude(invalid, events)
             return
         error = None
         if self._answers_broken(item):
             error = Error(int(item.code), f"Invalid message: {item.detail}")
             self._answer_unopened(JSONRPCErrorResponse(item.id, error), batch)
         events.append(MessageInvalid(detail=item.detail, data=item.data[:_SHOWN], error=error, violations=violations))
-
-    def _broken_answer(self, event: AnswerInvalid, events: list[Event]) -> None:
-        events.append(event)
 
     def _answers_broken(self, item: Broken) -> bool:
         raise NotImplementedError
@@ -490,7 +541,7 @@ class Connection(Sender):
             "next_id": self._next_id,
             "conversation": self._conversation.snapshot(),
             "reader": self._reader.snapshot(),
-            "queue": [outgoing_to_json(outgoing) for outgoing in self._queue],
+            "queue": [outgoing.to_json() for outgoing in self._queue],
             "batches": [
                 {
                     "waiting": sorted(batch.waiting, key=repr),
@@ -498,7 +549,7 @@ class Connection(Sender):
                 }
                 for batch in {id(batch): batch for batch in self._batches.values()}.values()
             ],
-            "deadlines": [[request_id, when - cast(float, self._now)] for request_id, when in self._deadlines.items()],
+            "deadlines": self._deadlines.to_json(self._now or 0.0),
         }
 
     def _restore(self, data: JSONObject, now: float | None) -> None:
@@ -506,34 +557,14 @@ class Connection(Sender):
         self._next_id = data["next_id"]
         self._conversation.restore(data["conversation"])
         self._reader.restore(data["reader"])
-        self._queue = [self._outgoing(item) for item in data["queue"]]
+        for item in data["queue"]:
+            self._push(Outgoing.from_json(item))
         for item in data["batches"]:
-            answers = [cast(JSONRPCResponse, self._restored(answer)) for answer in item["answers"]]
+            answers = [cast(JSONRPCResponse, message_from_json(answer)) for answer in item["answers"]]
             batch = Batch(set(item["waiting"]), answers, reading=False)
             self._batches.update(dict.fromkeys(batch.waiting, batch))
-        for request_id, left in data["deadlines"]:
-            self._deadlines.arm(request_id, cast(float, now) + left)
+        self._deadlines.restore(data["deadlines"], now or 0.0)
         self._now = now
-
-    def _outgoing(self, item: JSONObject) -> Outgoing:
-        """A queued message that ``outgoing_to_json`` kept."""
-        data = base64.b64decode(item["data"])
-        value = json.loads(data)
-        message: Any = tuple(map(self._restored, value)) if is_array(value) else self._restored(value)
-        return Outgoing(data, message, item["related"])
-
-    def _restored(self, value: Any) -> Any:
-        return parse_message(value, id_length=self._limits.id_length)
-
-
-def read_or_none(value: Any, cls: type[T], revision: str | None) -> T | None:
-    """What the peer said of itself, as *cls*; None where it did not say, or where the revision in force refuses it."""
-    if value is None or revision is None:
-        return None
-    try:
-        return structure(value, cls, revision)
-    except PayloadError:
-        return None
 
 
 def check_snapshot(data: JSONObject, side: Side, now: float | None) -> None:
@@ -546,8 +577,5 @@ def check_snapshot(data: JSONObject, side: Side, now: float | None) -> None:
         )
     if data["deadlines"] and now is None:
         raise LocalProtocolError(Reason.NOW_REQUIRED, "the snapshot has deadlines: pass now=, in seconds")
-
-
-def outgoing_to_json(outgoing: Outgoing) -> JSONObject:
-    """A queued message as plain JSON data."""
-    return {"data": base64.b64encode(outgoing.data).decode(), "related": outgoing.related}
+    if now is not None:
+        check_time("now", now)

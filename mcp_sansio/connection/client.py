@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, ClassVar, Literal, cast
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Literal, TypeVar, cast
+
+import attrs
 
 from ..codec import STDLIB, Codec
 from ..errors import LocalProtocolError, Reason
@@ -27,19 +29,25 @@ from ..types import (
     InitializedNotification,
     InitializeRequest,
     InitializeResult,
+    InputResponse,
     Result,
     ServerCapabilities,
 )
 from ..types.converter import structure
-from .base import Connection, check_snapshot, read_or_none
+from .base import Connection, check_snapshot
 from .checks import meta_of
-from .events import AnswerInvalid, Event, FailureReason, Negotiated, NegotiationFailed
-from .negotiation import NEXT, Action, Outcome, Step, common_version, versions_named
+from .events import AnswerInvalid, Ending, Event, FailureReason, InputRequired, Negotiated, NegotiationFailed
+from .input_required import Retry
+from .negotiation import INITIALIZES, NEXT, PROBES, Outcome, Step, common_version, read_or_none, versions_named
+from .outgoing import Handle
 from .reader import Broken
-from .sender import ConnectionState, Declaration, check_time
-from .state import End, Verdict
+from .sender import Declaration
+from .state import Bounded, End, OpenRequest, Verdict
+from .states import NEXT_STATE, ConnectionState, Turn
 
 __all__ = ["ClientConnection"]
+
+R = TypeVar("R", bound=Result)
 
 _FAILURES: dict[Outcome, FailureReason] = {
     Outcome.LEGACY_IN_COMMON: FailureReason.NO_COMMON_VERSION,
@@ -91,7 +99,7 @@ class ClientConnection(Connection):
     ) -> None:
         if era not in ("auto", "legacy", "modern"):
             raise LocalProtocolError(Reason.CONFIGURATION, f'era is "auto", "legacy" or "modern", not {era!r}')
-        spoken = frozenset(revisions)
+        spoken = frozenset([revisions] if isinstance(revisions, str) else revisions)
         if era != "auto":
             spoken = frozenset(name for name in spoken if name in of_era(Era(era)) or name not in ALL_REVISIONS)
         self._set_up(
@@ -111,12 +119,12 @@ class ClientConnection(Connection):
         self._send_info = send_info
         self._modern_revision = newest(of_era(Era.MODERN, self._revisions))
         self._legacy_revisions = of_era(Era.LEGACY, self._revisions)
-        self._state = ConnectionState.IDLE
         self._step: Step | None = None
         self._timeout: float | None = None
         self._probe_timeout: float | None = None
         self._handshake: RequestId | None = None
         self._discovered: JSONObject | None = None
+        self._retries: Bounded[RequestId, Retry] = Bounded(self._limits.remembered_ids)
 
     # Facts
 
@@ -171,25 +179,22 @@ class ClientConnection(Connection):
         Raises:
             LocalProtocolError: it was called before, or ``now`` is missing.
         """
-        if self._state is not ConnectionState.IDLE:
+        if (self._state, Turn.CONNECT) not in NEXT_STATE:
             raise LocalProtocolError(
                 Reason.ALREADY_CONNECTED, f"connect() was called before; the connection is {self._state.value}"
             )
-        for name, seconds in (("timeout", timeout), ("probe_timeout", probe_timeout)):
-            if seconds is not None:
-                check_time(name, seconds)
-                if now is None:
-                    raise LocalProtocolError(Reason.NOW_REQUIRED, f"{name} needs now=, in seconds")
+        self._check_room()
+        self._check_times(now, timeout=timeout, probe_timeout=probe_timeout)
         self._set_clock(now)
         self._start(
             Step.INITIALIZE if self._modern_revision is None else Step.PROBE,
             timeout,
             timeout if probe_timeout is None else probe_timeout,
         )
-        self._state = ConnectionState.CONNECTING
+        self._take(Turn.CONNECT)
 
     def _start(self, step: Step, timeout: float | None, probe_timeout: float | None) -> None:
-        if step in (Step.PROBE, Step.PROBE_AGAIN):
+        if step in PROBES:
             request_id = self._request(DiscoverRequest()).id
         else:
             revision = self._legacy_revisions[-1]
@@ -200,41 +205,39 @@ class ClientConnection(Connection):
             self._next_id = request_id + 1
         self._step, self._handshake = step, request_id
         self._timeout, self._probe_timeout = timeout, probe_timeout
-        timeout = probe_timeout if step is Step.PROBE else timeout
-        if timeout is not None and self._now is not None:
-            self._deadlines.arm(request_id, self._now + timeout)
+        if self._now is not None:
+            timeout = probe_timeout if step is Step.PROBE else timeout
+            self._deadlines.arm(request_id, self._now, timeout)
 
     def _proceed(
         self, outcome: Outcome, events: list[Event], detail: str, violations: tuple[Violation, ...] = (), **facts: Any
     ) -> None:
         """Do what the table says about an outcome, unless there is nothing to fall back on."""
-        step = cast(Step, self._step)
-        action = NEXT[step, outcome]
+        following = NEXT[cast(Step, self._step), outcome]
         self._step = self._handshake = None
-        if action is Action.PROBE_AGAIN:
-            self._start(Step.PROBE_AGAIN, self._timeout, self._probe_timeout)
-        elif action is Action.INITIALIZE and self._legacy_revisions:
-            following = Step.INITIALIZE_AFTER_TIMEOUT if outcome is Outcome.TIMED_OUT else Step.INITIALIZE
+        if following in PROBES or (following in INITIALIZES and self._legacy_revisions):
             self._start(following, self._timeout, self._probe_timeout)
-        elif action is Action.ESTABLISH:
+        elif following is Step.ESTABLISHED:
             self._establish(events, violations)
         else:
-            self._state = ConnectionState.FAILED
+            self._take(Turn.FAILED)
             events.append(NegotiationFailed(reason=_FAILURES[outcome], detail=detail, violations=violations, **facts))
 
     def _establish(self, events: list[Event], violations: tuple[Violation, ...]) -> None:
-        self._state = ConnectionState.OPEN
+        self._take(Turn.ESTABLISHED)
         if self._conversation.session.revision is None:
             self._conversation.settle(Era.MODERN)
         else:
             self._conversation.settle(Era.LEGACY)
-            self.notify(InitializedNotification())
+            self._notify(InitializedNotification())
         info, capabilities = self._described()
+        revision = cast(str, self.revision)
         events.append(
             Negotiated(
-                revision=cast(str, self.revision),
+                revision=revision,
                 peer_info=info,
-                peer_capabilities=cast(ServerCapabilities, capabilities),
+                client_capabilities=self._self_description(revision)[1],
+                server_capabilities=cast(ServerCapabilities, capabilities),
                 instructions=self.instructions,
                 violations=violations,
             )
@@ -293,6 +296,71 @@ class ClientConnection(Connection):
         detail = f"the server speaks {listed or 'no version'}, which this client does not"
         self._proceed(outcome, events, detail, violations, supported=named, error=error)
 
+    # Requests that turn out to need input
+
+    def retry(
+        self,
+        handle: Handle[R],
+        responses: Mapping[str, InputResponse] | None = None,
+        *,
+        timeout: float | None = None,
+        max_timeout: float | None = None,
+        reset_on_progress: bool = False,
+        now: float | None = None,
+    ) -> Handle[R]:
+        """Send a request once more, with what the server asked for in `InputRequired`.
+
+        It has a new id, the same params and the server's state as it came (basic/patterns/mrtr of 2026-07-28).
+
+        Args:
+            handle: the handle of the request.
+            responses: an answer to each of ``InputRequired.result.input_requests``, by its key.
+            timeout, max_timeout, reset_on_progress, now: as for ``request``.
+
+        Raises:
+            LocalProtocolError: no input was asked for with this request, an answer is missing or of the wrong class,
+                or the server has asked too often.
+        """
+        self._check_class(handle, Handle, "retry(handle, {'key': ElicitResult('decline')})")
+        asked = self._retries.get(handle.id)
+        if asked is None:
+            detail = f"no InputRequired came for the request {handle.id!r:.60}, or it was sent once more already"
+            if self._retries.full:
+                detail += ", or it is forgotten (Limits.remembered_ids)"
+            raise LocalProtocolError(Reason.UNKNOWN_REQUEST, detail)
+        if asked.rounds >= self._limits.input_rounds:
+            detail = f"the server asked again {asked.rounds} times (Limits.input_rounds): give the request up"
+            raise LocalProtocolError(Reason.LIMIT, detail)
+        self._check_room()
+        self._check_open(asked.method)
+        self._check_postponable(timeout, reset_on_progress)
+        self._check_times(now, timeout=timeout, max_timeout=max_timeout)
+        self._check_in_flight(1)
+        request_id = self._fresh_id()
+        params = asked.answered(responses or {}, self._spec)
+        if asked.progress or reset_on_progress:
+            params["_meta"] = {**params["_meta"], "progressToken": request_id}
+        verdict = self._judged(JSONRPCRequest(request_id, asked.method, params))
+        self._send_request(verdict, None)
+        self._next_id = request_id + 1
+        self._conversation.open_requests(self.side)[request_id].rounds = asked.rounds + 1
+        self._retries.forget(handle.id)
+        self._arm(request_id, now, timeout, max_timeout, postponable=reset_on_progress)
+        return Handle(request_id, handle.method, handle.result_type)
+
+    def _ending(
+        self, v: Verdict, request: OpenRequest, message: JSONRPCResultResponse | JSONRPCErrorResponse
+    ) -> Ending:
+        event = super()._ending(v, request, message)
+        if isinstance(event, InputRequired):
+            self._retries.remember(event.id, Retry.of(request, event.result))
+        return event
+
+    def _take_effect(self, verdict: Verdict) -> bool:
+        if isinstance(verdict.message, JSONRPCRequest):  # an id that was asked about may be used again
+            self._retries.forget(verdict.message.id)
+        return super()._take_effect(verdict)
+
     # What the handshake changes about the rest
 
     def _check_open(self, method: str) -> None:
@@ -334,22 +402,28 @@ class ClientConnection(Connection):
         self._deadlines.disarm(v.request.id)
         self._ending_of_handshake(v, message, events)
 
-    def _broken_answer(self, event: AnswerInvalid, events: list[Event]) -> None:
-        if event.id != self._handshake:
-            super()._broken_answer(event, events)
-        else:
+    def _conclude(self, event: Ending, events: list[Event]) -> None:
+        if isinstance(event, AnswerInvalid) and event.id == self._handshake:
             self._proceed(Outcome.UNREADABLE, events, event.detail, event.violations)
+        else:
+            super()._conclude(event, events)
 
     def _timed_out(self, request_id: RequestId, events: list[Event]) -> None:
+        if request_id != self._handshake:
+            super()._timed_out(request_id, events)
+            return
         self._conversation.end(self.side, request_id, End.TIMED_OUT)
         self._proceed(Outcome.TIMED_OUT, events, "the server did not answer in time")
 
     def _automatic_result(self, v: Verdict, message: JSONRPCRequest) -> Result:
         return EmptyResult()
 
-    def _peer_of(self, v: Verdict) -> tuple[Implementation | None, ServerCapabilities]:
-        info, capabilities = self._described()
-        return info, capabilities if capabilities is not None else ServerCapabilities()
+    def _client_of(self, v: Verdict) -> tuple[Implementation | None, ClientCapabilities]:
+        return self._self_description(v.revision)
+
+    def _self_description(self, revision: str) -> tuple[Implementation, ClientCapabilities]:
+        info, capabilities = self._declaration.at(revision)
+        return structure(info, Implementation, revision), structure(capabilities, ClientCapabilities, revision)
 
     def _answers_broken(self, item: Broken) -> bool:
         """A legacy client answers what is plainly a request; a modern one answers nothing."""
@@ -375,6 +449,7 @@ class ClientConnection(Connection):
             "handshake": self._handshake,
             "discovered": self._discovered,
             "modern_revision": self._modern_revision,
+            "retries": [[request_id, attrs.asdict(retry)] for request_id, retry in self._retries.items()],
         }
 
     @classmethod
@@ -419,6 +494,8 @@ class ClientConnection(Connection):
         client._handshake = data["handshake"]
         client._discovered = data["discovered"]
         client._modern_revision = data["modern_revision"]
+        for request_id, retry in data["retries"]:
+            client._retries.remember(request_id, Retry(**retry))
         return client
 
 

@@ -19,11 +19,13 @@ from ..jsonrpc import (
     JSONRPCRequest,
     JSONRPCResultResponse,
     RequestId,
+    copy_json,
     is_object,
 )
 from ..limits import Limits
-from ..spec import CORE, REVISIONS, Era, Phase, Side, Spec, declared, of_era
-from ..types import CreateTaskResult
+from ..spec import CORE, NEXT_PHASE, REVISIONS, Era, Handshake, Phase, Side, Spec, declared, of_era
+from ..types import CreateTaskResult, DiscoverResult
+from ..types.converter import unstructure
 from .checks import check_notification, check_request, check_response, may_send
 from .state import End, Ended, OpenRequest, Session, Standing, State, Verdict
 
@@ -36,7 +38,7 @@ class Conversation:
     Args:
         observer: whose view this is; None for the wire between the two.
         revisions: the revisions that are possible here.
-        limits: `Limits.id_length` and `Limits.remembered_ids` bound what is kept.
+        limits: `Limits.id_length`, `Limits.remembered_ids` and `Limits.subscribed_uris` bound what is kept.
         spec: the method table.
         forwarding: payloads stay decoded JSON, and are not held against the schema.
     """
@@ -50,14 +52,12 @@ class Conversation:
         spec: Spec = CORE,
         forwarding: bool = False,
     ) -> None:
-        limits = limits if limits is not None else Limits()
         self._state = State(
             spec=spec,
             revisions=revisions,
             observer=observer,
-            id_length=limits.id_length,
             forwarding=forwarding,
-            remembered=limits.remembered_ids,
+            limits=limits if limits is not None else Limits(),
         )
         self._every_era = self._state.eras
 
@@ -72,6 +72,11 @@ class Conversation:
     def eras(self) -> frozenset[Era]:
         """The eras that are still possible."""
         return self._state.eras
+
+    @property
+    def server_declared(self) -> frozenset[str] | None:
+        """The names of what the server declares in the modern era; None while that is unknown."""
+        return self._state.server_declared
 
     def open_requests(self, sender: Side) -> dict[RequestId, OpenRequest]:
         """The requests of *sender* that have not ended, by id. Not to be changed."""
@@ -93,6 +98,8 @@ class Conversation:
             "phase": session.phase.value,
             "revision": session.revision,
             "declared": sorted(session.declared),
+            "log_level": session.log_level,
+            "subscribed": sorted(session.subscribed),
             "requests": {
                 side.value: sorted(([r.id, r.method, r.revision, r.token] for r in ledger.requests.values()), key=repr)
                 for side, ledger in self._state.sides.items()
@@ -180,14 +187,15 @@ class Conversation:
 
     def _open(self, v: Verdict, message: JSONRPCRequest) -> None:
         request = v.request
-        if request is None or v.reused:
+        if request is None or v.unopened:
             return
         state = self._state
+        request.params = copy_json(request.params)  # what the application does with it changes nothing here
         state.sides[v.sender].requests[request.id] = request
         if request.token is not None:
             state.sides[v.sender].tokens[request.token] = request
         if self._is_handshake(request) and v.refusal is None and message.params is not None:
-            state.session.phase = Phase.INITIALIZING
+            state.session.phase = NEXT_PHASE[state.session.phase, Handshake.INITIALIZE]
             state.session.opened_by = request.id
             state.session.client = message.params
 
@@ -197,7 +205,7 @@ class Conversation:
     def _notified(self, v: Verdict, message: JSONRPCNotification) -> None:
         state, row, request = self._state, v.row, v.request
         if row is not None and row.once and state.session.phase in row.phases and v.payload is not None:
-            state.session.phase = Phase.OPERATION
+            state.session.phase = NEXT_PHASE[state.session.phase, Handshake.INITIALIZED]
         self._learn(v)
         if request is None:
             return
@@ -207,32 +215,42 @@ class Conversation:
                 self._end(request, End.CANCELLED)
             case "notifications/progress":
                 request.progress = max(params["progress"], request.progress or params["progress"])
-            case _:
+            case "notifications/subscriptions/acknowledged":
                 request.filter = params["notifications"]
+            case _:
+                pass  # told by a subscription
 
     def _answered(self, v: Verdict, message: JSONRPCResultResponse | JSONRPCErrorResponse) -> None:
         request, session = v.request, self._state.session
+        served = isinstance(message, JSONRPCResultResponse) and v.invalid is None
+        if v.ended is not None and served:  # who answered did not know yet that nobody waits for it
+            session.take(v.ended.effect, v.ended.subject, self._state.subscribed_uris)
         if v.standing is not Standing.EXPECTED or request is None:
             return
         self._end(request, End.ANSWERED, of_token=End.TASK if isinstance(v.payload, CreateTaskResult) else None)
         self._learn(v)
+        if served and request.row is not None:
+            session.take(request.row.effect, request.subject, self._state.subscribed_uris)
         opens = self._is_handshake(request) and request.id == session.opened_by
         if not opens or session.phase is not Phase.INITIALIZING:
             return
         agreed = (
-            isinstance(message, JSONRPCResultResponse)
-            and v.invalid is None
+            served
+            and isinstance(message, JSONRPCResultResponse)
             and message.result["protocolVersion"] in of_era(Era.LEGACY)
         )
         if agreed and isinstance(message, JSONRPCResultResponse):
+            session.phase = NEXT_PHASE[session.phase, Handshake.AGREED]
             session.agree(message.result)
         else:
-            self._state.session = Session()
+            self._state.session = Session(NEXT_PHASE[session.phase, Handshake.REFUSED])
 
     def _learn(self, v: Verdict) -> None:
         """Remember what later messages are held against."""
         for task in v.tasks:
             self._state.sides[v.sender].statuses.remember(task["taskId"], task["status"])
+        if isinstance(v.payload, DiscoverResult):
+            self.server_declares(unstructure(v.payload.capabilities, v.revision), v.revision)
         following, scope = getattr(v.payload, "next_cursor", None), getattr(v.payload, "cache_scope", None)
         if v.request is not None and following is not None and scope is not None:
             self._state.scopes.remember((v.request.method, following), scope)
@@ -240,7 +258,7 @@ class Conversation:
     def _end(self, request: OpenRequest, how: End, *, of_token: End | None = None) -> None:
         state = self._state
         del state.sides[request.sender].requests[request.id]
-        state.sides[request.sender].ended.remember(request.id, Ended(how, request.revision))
+        state.sides[request.sender].ended.remember(request.id, Ended.of(request, how))
         if request.token is not None:
             del state.sides[request.sender].tokens[request.token]
             state.sides[request.sender].ended_tokens.remember(request.token, Ended(of_token or how, request.revision))

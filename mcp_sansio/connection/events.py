@@ -18,13 +18,20 @@ from ..types import (
     ClientCapabilities,
     Implementation,
     InputRequiredResult,
+    ProgressNotification,
     Result,
     ServerCapabilities,
+    SubscriptionFilter,
+    SubscriptionsAcknowledgedNotification,
+    SubscriptionsListenRequest,
 )
+from .state import End
 
 __all__ = [
+    "ENDS",
     "AnswerInvalid",
     "ConnectionClosed",
+    "Ending",
     "ErrorReceived",
     "Event",
     "FailureReason",
@@ -34,11 +41,18 @@ __all__ = [
     "NegotiationFailed",
     "NotificationReceived",
     "Pending",
+    "ProgressIgnored",
+    "ProgressIgnoredReason",
+    "ProgressReceived",
     "RequestAnswered",
     "RequestCancelled",
     "RequestReceived",
+    "RequestTimedOut",
     "ResponseIgnored",
     "ResultReceived",
+    "SubscriptionAcknowledged",
+    "SubscriptionEnded",
+    "SubscriptionOpened",
     "UnexpectedReason",
 ]
 
@@ -57,13 +71,15 @@ class Negotiated:
     Attributes:
         revision: the revision in force.
         peer_info: what the peer calls itself; None where it did not say.
-        peer_capabilities: what the peer declared: of a client's event the server's, and the other way round.
+        client_capabilities: what the client declared.
+        server_capabilities: what the server declared.
         instructions: to a client, how the server wants to be used; None where it did not say.
     """
 
     revision: str
     peer_info: Implementation | None
-    peer_capabilities: ClientCapabilities | ServerCapabilities
+    client_capabilities: ClientCapabilities
+    server_capabilities: ServerCapabilities
     instructions: str | None = None
     violations: Violations = ()
 
@@ -103,21 +119,23 @@ class NegotiationFailed:
 class RequestReceived:
     """The peer asks for something that the application should serve: answer it with ``respond`` or ``respond_error``.
 
+    A request comes again, with ``input_responses``, when a legacy client has given what ``request_input`` asked for.
+
     Attributes:
         id: the id to answer with.
         method: the method.
         request: the params, as the class of `mcp_sansio.types` that belongs to the method.
         revision: the revision in whose terms it was sent, and is to be answered.
-        peer_info: what the peer calls itself; None where it did not say.
-        peer_capabilities: what the peer declared, in the handshake or with this request.
+        client_info: what the client calls itself; None where it did not say.
+        client_capabilities: what the client declared, in the handshake or with this request.
     """
 
     id: RequestId
     method: str
     request: AnyRequest
     revision: str
-    peer_info: Implementation | None
-    peer_capabilities: ClientCapabilities | ServerCapabilities
+    client_info: Implementation | None
+    client_capabilities: ClientCapabilities
     violations: Violations = ()
 
 
@@ -160,10 +178,103 @@ class NotificationReceived:
     Attributes:
         method: the method.
         notification: the params, as the class of `mcp_sansio.types` that belongs to the method.
+        subscription: the id of the ``subscriptions/listen`` request that it belongs to (2026-07-28).
     """
 
     method: str
     notification: AnyNotification
+    subscription: RequestId | None = None
+    violations: Violations = ()
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class ProgressReceived:
+    """The peer says how far a request of ours has got.
+
+    Attributes:
+        id: the id of the request.
+        method: its method.
+        notification: the progress.
+    """
+
+    id: RequestId
+    method: str
+    notification: ProgressNotification
+    violations: Violations = ()
+
+
+class ProgressIgnoredReason(Enum):
+    """Why a report of progress changes nothing."""
+
+    UNKNOWN = "unknown"
+    """No request of ours gave this token, or it was long ago."""
+    LATE = "late"
+    """The request with this token is over."""
+    REGRESSING = "regressing"
+    """It is no further than the report before it."""
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class ProgressIgnored:
+    """A report of progress that does not fit. It changes nothing, no deadline either.
+
+    Attributes:
+        reason: why it does not fit.
+        notification: the report.
+    """
+
+    reason: ProgressIgnoredReason
+    notification: ProgressNotification
+    violations: Violations = ()
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class SubscriptionOpened:
+    """To a server: a client listens to changes from now on, and was told so. ``publish`` reaches it (2026-07-28).
+
+    `RequestCancelled` says that the client has ended it; ``end_subscription`` ends it from here.
+
+    Attributes:
+        id: the id of the ``subscriptions/listen`` request, which names the subscription.
+        filter: what the client is told of: of what it asked for, what the server declares.
+        request: what it asked for.
+    """
+
+    id: RequestId
+    filter: SubscriptionFilter
+    request: SubscriptionsListenRequest
+    violations: Violations = ()
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class SubscriptionAcknowledged:
+    """To a client: the server has taken up a subscription (2026-07-28).
+
+    Attributes:
+        id: the id of the ``subscriptions/listen`` request; `NotificationReceived.subscription` repeats it.
+        notification: what the server will tell of, which may be less than what was asked for.
+    """
+
+    id: RequestId
+    notification: SubscriptionsAcknowledgedNotification
+    violations: Violations = ()
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class SubscriptionEnded:
+    """To a client: the server has ended a subscription (2026-07-28). A closed connection ends them all by itself.
+
+    Attributes:
+        id: the id of the ``subscriptions/listen`` request.
+        method: its method.
+        result: its result; None where the server sent ``notifications/cancelled``.
+        reason: why, in the server's words.
+    """
+
+    id: RequestId
+    method: str
+    result: Result | None = None
+    reason: str | None = None
     violations: Violations = ()
 
 
@@ -187,7 +298,7 @@ class ResultReceived(Generic[R_co]):
 class InputRequired:
     """The server needs more before it can answer: ask the user, then send the request once more with the answers.
 
-    The request is over; the next one has a new id (basic/patterns/mrtr of 2026-07-28).
+    The request is over; ``retry`` sends the next one, with a new id (basic/patterns/mrtr of 2026-07-28).
 
     Attributes:
         id: the id of the request.
@@ -230,6 +341,20 @@ class AnswerInvalid:
     id: RequestId
     method: str
     detail: str
+    violations: Violations = ()
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class RequestTimedOut:
+    """A request of ours was not answered in time, and is over. The peer was told to stop.
+
+    Attributes:
+        id: the id of the request.
+        method: the method.
+    """
+
+    id: RequestId
+    method: str
     violations: Violations = ()
 
 
@@ -298,6 +423,25 @@ class ConnectionClosed:
     violations: Violations = ()
 
 
+Ending: TypeAlias = (
+    ResultReceived[Any] | InputRequired | ErrorReceived | AnswerInvalid | RequestTimedOut | SubscriptionEnded
+)
+"""How a request of this side ends; a closed connection ends all that are left (`ConnectionClosed.pending`)."""
+
+ENDS: dict[type[Ending | ConnectionClosed], tuple[End, ...]] = {
+    ResultReceived: (End.ANSWERED,),
+    InputRequired: (End.ANSWERED,),
+    ErrorReceived: (End.ANSWERED,),
+    AnswerInvalid: (End.ANSWERED,),
+    SubscriptionEnded: (End.ANSWERED, End.CANCELLED),
+    RequestTimedOut: (End.CANCELLED, End.TIMED_OUT),
+    ConnectionClosed: (End.CLOSED,),
+}
+"""The events that end requests of this side, and how those may have ended for the conversation.
+
+A time-out cancels what may be cancelled. ``cancel()`` itself ends a request without an event.
+"""
+
 Event: TypeAlias = (
     Negotiated
     | NegotiationFailed
@@ -305,11 +449,18 @@ Event: TypeAlias = (
     | RequestAnswered
     | RequestCancelled
     | NotificationReceived
+    | ProgressReceived
+    | ProgressIgnored
+    | SubscriptionOpened
+    | SubscriptionAcknowledged
+    | SubscriptionEnded
     | ResultReceived[Any]
     | InputRequired
     | ErrorReceived
     | AnswerInvalid
+    | RequestTimedOut
     | ResponseIgnored
     | MessageInvalid
     | ConnectionClosed
 )
+"""All that a connection has to say."""

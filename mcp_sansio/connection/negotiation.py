@@ -8,16 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar
 
 from ..jsonrpc import Error, is_array, is_object
 from ..spec import Era, ErrorCode, newest, of_era
+from ..types.converter import PayloadError, structure
 
-__all__ = ["NEXT", "Action", "Outcome", "Step", "choose_legacy_version", "common_version", "versions_named"]
+__all__ = [
+    "INITIALIZES",
+    "NEXT",
+    "PROBES",
+    "Outcome",
+    "Step",
+    "choose_legacy_version",
+    "common_version",
+    "read_or_none",
+    "versions_named",
+]
+
+T = TypeVar("T")
 
 
 class Step(Enum):
-    """What the client is waiting for."""
+    """What the client is waiting for, and what it comes to."""
 
     PROBE = "probe"
     """The answer to ``server/discover``."""
@@ -27,6 +40,15 @@ class Step(Enum):
     """The answer to ``initialize``."""
     INITIALIZE_AFTER_TIMEOUT = "initialize after timeout"
     """The same, when the probe was never answered: the server may be a slow modern one."""
+    ESTABLISHED = "established"
+    """Nothing any more: a revision is in force."""
+    FAILED = "failed"
+    """Nothing any more: there is none."""
+
+
+PROBES: frozenset[Step] = frozenset({Step.PROBE, Step.PROBE_AGAIN})
+INITIALIZES: frozenset[Step] = frozenset({Step.INITIALIZE, Step.INITIALIZE_AFTER_TIMEOUT})
+"""A client without a legacy revision of its own fails instead."""
 
 
 class Outcome(Enum):
@@ -42,44 +64,35 @@ class Outcome(Enum):
     TIMED_OUT = "nothing in time"
 
 
-class Action(Enum):
-    """What to do about it. Without a legacy revision of its own, a client fails where it says INITIALIZE."""
-
-    ESTABLISH = "establish"
-    PROBE_AGAIN = "probe again"
-    INITIALIZE = "initialize"
-    FAIL = "fail"
-
-
-NEXT: dict[tuple[Step, Outcome], Action] = {
-    (Step.PROBE, Outcome.MODERN_IN_COMMON): Action.ESTABLISH,
-    (Step.PROBE, Outcome.LEGACY_IN_COMMON): Action.INITIALIZE,
-    (Step.PROBE, Outcome.NOTHING_IN_COMMON): Action.FAIL,
-    (Step.PROBE, Outcome.MODERN_NAMED_IN_ERROR): Action.PROBE_AGAIN,
-    (Step.PROBE, Outcome.UNREADABLE): Action.INITIALIZE,
-    (Step.PROBE, Outcome.ERROR): Action.INITIALIZE,
-    (Step.PROBE, Outcome.TIMED_OUT): Action.INITIALIZE,
-    (Step.PROBE_AGAIN, Outcome.MODERN_IN_COMMON): Action.ESTABLISH,
-    (Step.PROBE_AGAIN, Outcome.LEGACY_IN_COMMON): Action.INITIALIZE,
-    (Step.PROBE_AGAIN, Outcome.NOTHING_IN_COMMON): Action.FAIL,
-    (Step.PROBE_AGAIN, Outcome.MODERN_NAMED_IN_ERROR): Action.FAIL,
-    (Step.PROBE_AGAIN, Outcome.UNREADABLE): Action.FAIL,
-    (Step.PROBE_AGAIN, Outcome.ERROR): Action.FAIL,
-    (Step.PROBE_AGAIN, Outcome.TIMED_OUT): Action.FAIL,
-    (Step.INITIALIZE, Outcome.AGREED): Action.ESTABLISH,
-    (Step.INITIALIZE, Outcome.LEGACY_IN_COMMON): Action.FAIL,
-    (Step.INITIALIZE, Outcome.NOTHING_IN_COMMON): Action.FAIL,
-    (Step.INITIALIZE, Outcome.MODERN_NAMED_IN_ERROR): Action.FAIL,
-    (Step.INITIALIZE, Outcome.UNREADABLE): Action.FAIL,
-    (Step.INITIALIZE, Outcome.ERROR): Action.FAIL,
-    (Step.INITIALIZE, Outcome.TIMED_OUT): Action.FAIL,
-    (Step.INITIALIZE_AFTER_TIMEOUT, Outcome.AGREED): Action.ESTABLISH,
-    (Step.INITIALIZE_AFTER_TIMEOUT, Outcome.LEGACY_IN_COMMON): Action.FAIL,
-    (Step.INITIALIZE_AFTER_TIMEOUT, Outcome.NOTHING_IN_COMMON): Action.FAIL,
-    (Step.INITIALIZE_AFTER_TIMEOUT, Outcome.MODERN_NAMED_IN_ERROR): Action.PROBE_AGAIN,
-    (Step.INITIALIZE_AFTER_TIMEOUT, Outcome.UNREADABLE): Action.FAIL,
-    (Step.INITIALIZE_AFTER_TIMEOUT, Outcome.ERROR): Action.FAIL,
-    (Step.INITIALIZE_AFTER_TIMEOUT, Outcome.TIMED_OUT): Action.FAIL,
+NEXT: dict[tuple[Step, Outcome], Step] = {
+    (Step.PROBE, Outcome.MODERN_IN_COMMON): Step.ESTABLISHED,
+    (Step.PROBE, Outcome.LEGACY_IN_COMMON): Step.INITIALIZE,
+    (Step.PROBE, Outcome.NOTHING_IN_COMMON): Step.FAILED,
+    (Step.PROBE, Outcome.MODERN_NAMED_IN_ERROR): Step.PROBE_AGAIN,
+    (Step.PROBE, Outcome.UNREADABLE): Step.INITIALIZE,
+    (Step.PROBE, Outcome.ERROR): Step.INITIALIZE,
+    (Step.PROBE, Outcome.TIMED_OUT): Step.INITIALIZE_AFTER_TIMEOUT,
+    (Step.PROBE_AGAIN, Outcome.MODERN_IN_COMMON): Step.ESTABLISHED,
+    (Step.PROBE_AGAIN, Outcome.LEGACY_IN_COMMON): Step.INITIALIZE,
+    (Step.PROBE_AGAIN, Outcome.NOTHING_IN_COMMON): Step.FAILED,
+    (Step.PROBE_AGAIN, Outcome.MODERN_NAMED_IN_ERROR): Step.FAILED,
+    (Step.PROBE_AGAIN, Outcome.UNREADABLE): Step.FAILED,
+    (Step.PROBE_AGAIN, Outcome.ERROR): Step.FAILED,
+    (Step.PROBE_AGAIN, Outcome.TIMED_OUT): Step.FAILED,
+    (Step.INITIALIZE, Outcome.AGREED): Step.ESTABLISHED,
+    (Step.INITIALIZE, Outcome.LEGACY_IN_COMMON): Step.FAILED,
+    (Step.INITIALIZE, Outcome.NOTHING_IN_COMMON): Step.FAILED,
+    (Step.INITIALIZE, Outcome.MODERN_NAMED_IN_ERROR): Step.FAILED,
+    (Step.INITIALIZE, Outcome.UNREADABLE): Step.FAILED,
+    (Step.INITIALIZE, Outcome.ERROR): Step.FAILED,
+    (Step.INITIALIZE, Outcome.TIMED_OUT): Step.FAILED,
+    (Step.INITIALIZE_AFTER_TIMEOUT, Outcome.AGREED): Step.ESTABLISHED,
+    (Step.INITIALIZE_AFTER_TIMEOUT, Outcome.LEGACY_IN_COMMON): Step.FAILED,
+    (Step.INITIALIZE_AFTER_TIMEOUT, Outcome.NOTHING_IN_COMMON): Step.FAILED,
+    (Step.INITIALIZE_AFTER_TIMEOUT, Outcome.MODERN_NAMED_IN_ERROR): Step.PROBE_AGAIN,
+    (Step.INITIALIZE_AFTER_TIMEOUT, Outcome.UNREADABLE): Step.FAILED,
+    (Step.INITIALIZE_AFTER_TIMEOUT, Outcome.ERROR): Step.FAILED,
+    (Step.INITIALIZE_AFTER_TIMEOUT, Outcome.TIMED_OUT): Step.FAILED,
 }
 
 
@@ -120,3 +133,13 @@ def choose_legacy_version(asked: str, ours: Iterable[str], *, newest_outright: b
 def _is_date(text: str) -> bool:
     parts = text.split("-")
     return [len(part) for part in parts] == [4, 2, 2] and all(part.isascii() and part.isdecimal() for part in parts)
+
+
+def read_or_none(value: Any, cls: type[T], revision: str | None) -> T | None:
+    """What the peer said of itself, as *cls*; None where it did not say, or where the revision in force refuses it."""
+    if value is None or revision is None:
+        return None
+    try:
+        return structure(value, cls, revision)
+    except PayloadError:
+        return None

@@ -1,10 +1,8 @@
-"""The half of a connection that speaks: each message is judged before it is queued."""
+"""How a connection speaks: each message is judged before it is queued."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from enum import Enum
-from math import isfinite
 from typing import Any, ClassVar, TypeVar, cast
 
 import attrs
@@ -12,8 +10,6 @@ import attrs
 from ..codec import Codec, EncodeError
 from ..errors import CapabilityError, LocalProtocolError, Reason
 from ..jsonrpc import (
-    ABSENT,
-    Error,
     InvalidMessage,
     JSONObject,
     JSONRPCErrorResponse,
@@ -28,9 +24,9 @@ from ..jsonrpc import (
     parse_message,
 )
 from ..limits import Limits
-from ..spec import REVISIONS, RULES, Method, Side, Spec, Violation
+from ..spec import RESERVED_CODES, REVISIONS, RULES, Method, Side, Spec, Violation
+from ..spec.error_codes import ERROR_DATA
 from ..types import (
-    CancelledNotification,
     ClientCapabilities,
     CreateTaskResult,
     CustomRequest,
@@ -47,29 +43,13 @@ from ..types.converter import PayloadError, UnavailableError, unstructure
 from .checks import declared_by
 from .conversation import Conversation
 from .deadlines import Deadlines
-from .outgoing import Dropped, DroppedReason, Handle, Outgoing, Sent
+from .outgoing import Dropped, DroppedReason, Outgoing
 from .state import End, OpenRequest, Verdict
+from .states import NEXT_STATE, ConnectionState, Turn
 
-__all__ = ["ALL", "ConnectionState", "Declaration", "Sender"]
+__all__ = ["ALL", "Batch", "Declaration", "Sender", "check_time", "is_integer"]
 
 R = TypeVar("R", bound=Result)
-
-
-class ConnectionState(Enum):
-    """Whether a connection can be used."""
-
-    IDLE = "idle"
-    """A client before ``connect()``."""
-    CONNECTING = "connecting"
-    """A client in the handshake."""
-    OPEN = "open"
-    """Messages go both ways."""
-    FAILED = "failed"
-    """The handshake led nowhere; all that is left is to close."""
-    CLOSING = "closing"
-    """The peer has said all it will; what it asked for can still be answered."""
-    CLOSED = "closed"
-    """Nothing goes either way."""
 
 
 class _All(frozenset[str]):
@@ -82,7 +62,10 @@ class _All(frozenset[str]):
 ALL: frozenset[str] = _All()
 """For ``send_raw(allow=ALL)``: let a message break every rule there is."""
 
-_CAPABILITY_RULES = frozenset({"CAP-001", "CAP-004", "CAP-007", "CAP-008", "LIB-008", "LIB-009", "TASK-005"})
+_CAPABILITY_RULES = frozenset({"CAP-001", "CAP-004", "CAP-006", "CAP-007", "CAP-008", "LIB-008", "LIB-009", "TASK-005"})
+
+_FORWARDED_RULES = frozenset({"PROG-002", *(row.rule for row in RESERVED_CODES), *(row.rule for row in ERROR_DATA)})
+"""What a gateway passes on as it came: it is the fault of whoever is behind it."""
 
 _REASONS: dict[str, Reason] = {
     **dict.fromkeys(_CAPABILITY_RULES, Reason.CAPABILITY),
@@ -120,14 +103,25 @@ _ADVICE: dict[Reason, str] = {
 """What to do about a mistake, where that is not plain from what it is."""
 
 
+_FOREVER = 1e15
+"""Seconds, more than anyone waits: up to here sums of times keep their fractions."""
+
+
 def check_time(name: str, seconds: object) -> None:
-    """Raise `LocalProtocolError` unless *seconds* is a finite number."""
-    if type(seconds) not in (int, float) or not isfinite(cast(float, seconds)):
+    """Raise `LocalProtocolError` unless *seconds* is a finite number that can be reckoned with."""
+    if type(seconds) not in (int, float) or not abs(cast(float, seconds)) <= _FOREVER:
         raise LocalProtocolError(Reason.INVALID_TIME, f"{name} is a finite number of seconds, not {seconds!r:.60}")
 
 
-def _is_integer(value: object) -> bool:
+def is_integer(value: object) -> bool:
+    """Whether *value* is an integer, which True is not."""
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _check_made_with(value: object, name: str, kinds: tuple[type[Any], ...]) -> None:
+    if value is not None and not isinstance(value, kinds):
+        names = " or ".join(kind.__name__ for kind in kinds)
+        raise LocalProtocolError(Reason.CONFIGURATION, f"{name} is made with {names}, not {value!r:.40}")
 
 
 class Declaration:
@@ -141,6 +135,8 @@ class Declaration:
         capabilities: ClientCapabilities | ServerCapabilities | None,
         written: Mapping[str, tuple[JSONObject, JSONObject]] | None = None,
     ) -> None:
+        _check_made_with(info, "info", (Implementation,))
+        _check_made_with(capabilities, "capabilities", (ClientCapabilities, ServerCapabilities))
         self._info = info
         self._capabilities = capabilities
         self._written: dict[str, tuple[JSONObject, JSONObject]] = dict(written or {})
@@ -189,7 +185,9 @@ class Sender:
     _conversation: Conversation
     _state: ConnectionState
     _queue: list[Outgoing]
+    _queued_bytes: int
     _deadlines: Deadlines
+    _now: float | None
     _next_id: int
     _batches: dict[RequestId, Batch]
 
@@ -197,179 +195,12 @@ class Sender:
 
     def data_to_send(self) -> bytes:
         """Take all queued messages as newline-delimited bytes, to be written as they are."""
-        queue, self._queue = self._queue, []
-        return b"".join(outgoing.data + b"\n" for outgoing in queue)
+        return b"".join(outgoing.data + b"\n" for outgoing in self.messages_to_send())
 
     def messages_to_send(self) -> list[Outgoing]:
         """Take all queued messages one by one, for transports that keep messages apart. The same queue."""
-        queue, self._queue = self._queue, []
+        queue, self._queue, self._queued_bytes = self._queue, [], 0
         return queue
-
-    # Actions
-
-    def request(
-        self,
-        request: Request[R],
-        *,
-        progress: bool = False,
-        id: RequestId | None = None,
-    ) -> Handle[R]:
-        """Send a request.
-
-        Args:
-            request: the request; its class knows the method and the result.
-            progress: ask for progress notifications; the progress token is the id.
-            id: an id of the caller's choice; by default the next integer.
-
-        Raises:
-            LocalProtocolError: it may not be sent now, here, in this revision or in this shape.
-        """
-        self._check_class(request, Request, "request(ListToolsRequest())")
-        self._check_open(request.method)
-        self._check_custom(request)
-        return self._request(request, progress=progress, id=id)
-
-    def _request(self, request: Request[R], *, progress: bool = False, id: RequestId | None = None) -> Handle[R]:
-        fresh = self._fresh_id()
-        request_id: RequestId = fresh if id is None else id
-        revision = self._request_revision()
-        params = self._written(request, revision)
-        meta = self._request_meta(revision, params.get("_meta"))
-        if progress:
-            meta = {**(meta or {}), "progressToken": request_id}
-        if meta is not None:
-            params["_meta"] = meta
-        message = JSONRPCRequest(request_id, request.method, params or None)
-        verdict = self._judged(message)
-        self._send_request(verdict)
-        if id is None:
-            self._next_id = fresh + 1
-        row = verdict.row
-        raw = row is None or (self._forwarding and not row.inspected)
-        result_type: Any = CustomResult if raw else cast(Method, row).result
-        return Handle(request_id, request.method, result_type)
-
-    def notify(self, notification: Notification, *, related: RequestId | None = None) -> None:
-        """Send a notification.
-
-        Args:
-            notification: the notification; its class knows the method.
-            related: the id of the peer's request that it belongs to, where a transport has a stream for each.
-
-        Raises:
-            LocalProtocolError: it may not be sent now, here, in this revision or in this shape.
-        """
-        self._check_class(notification, Notification, "notify(ToolListChangedNotification())")
-        self._check_open(notification.method)
-        revision = self._revision_in_force()
-        message = JSONRPCNotification(notification.method, self._written(notification, revision) or None)
-        verdict = self._judged(message)
-        if verdict.revision != revision:
-            params = self._written(notification, verdict.revision)
-            message = JSONRPCNotification(notification.method, params or None)
-            verdict = self._judged(message)
-        if related is None and verdict.request is not None and verdict.request.sender is self.side.other:
-            related = verdict.request.id
-        self._commit(verdict, related)
-
-    def cancel(self, request_id: RequestId, reason: str | None = None) -> None:
-        """Give up a request of ours: it ends now, and an answer that still comes is ignored.
-
-        Args:
-            request_id: the id of a request in flight.
-            reason: why, for the peer's log.
-
-        Raises:
-            LocalProtocolError: there is no such request, or the specification forbids to cancel it.
-        """
-        if not is_id(request_id, self._limits.id_length):
-            raise LocalProtocolError(Reason.UNKNOWN_REQUEST, f"{request_id!r:.60} is no request id")
-        self.notify(CancelledNotification(request_id=request_id, reason=reason))
-        self._deadlines.disarm(request_id)
-
-    def respond(self, request_id: RequestId, result: Result) -> Sent | Dropped:
-        """Answer a request of the peer's with its result.
-
-        Args:
-            request_id: the id in `RequestReceived`.
-            result: the result that belongs to the method; `CustomResult` fits each.
-
-        Returns:
-            `Dropped` when the peer cancelled the request, or the connection was closed, before.
-
-        Raises:
-            LocalProtocolError: no such request is waiting, or the result is not one for it.
-        """
-        request = self._owed(request_id)
-        if isinstance(request, Dropped):
-            return request
-        self._check_result_type(request, result)
-        payload = self._written(result, request.revision)
-        self._stamp_result(request, payload)
-        verdict = self._judge(JSONRPCResultResponse(request_id, payload))
-        if verdict.invalid is not None:
-            raise LocalProtocolError(Reason.INVALID_PAYLOAD, verdict.invalid, tuple(verdict.violations))
-        self._send_result(verdict, request_id)
-        return Sent()
-
-    def respond_error(self, request_id: RequestId, code: int, message: str, data: Any = ABSENT) -> Sent | Dropped:
-        """Answer a request of the peer's with an error.
-
-        Args:
-            request_id: the id in `RequestReceived`.
-            code: one of `ErrorCode`, or an integer outside -32768 to -32000 of the application's own.
-            message: one sentence. Put no secrets and no tracebacks in it.
-            data: any JSON value.
-
-        Returns:
-            `Dropped` when the peer cancelled the request, or the connection was closed, before.
-
-        Raises:
-            LocalProtocolError: no such request is waiting, or the revision reserves the code.
-        """
-        request = self._owed(request_id)
-        if isinstance(request, Dropped):
-            return request
-        if not _is_integer(code) or type(message) is not str:
-            raise LocalProtocolError(Reason.INVALID_PAYLOAD, "code is an integer and message a string")
-        self._commit(self._judge(JSONRPCErrorResponse(request_id, Error(int(code), message, data))), request_id)
-        return Sent()
-
-    def send_raw(
-        self, message: JSONRPCMessage, *, allow: frozenset[str] = frozenset(), related: RequestId | None = None
-    ) -> tuple[Violation, ...]:
-        """Send an envelope as it is: for gateways, and for testing what a peer makes of broken rules.
-
-        Args:
-            message: the message.
-            allow: the ids of rules that it may break; `ALL` for any.
-            related: as for ``notify``.
-
-        Returns:
-            The rules that it breaks.
-
-        Raises:
-            LocalProtocolError: it breaks a rule that is not allowed, JSON cannot hold it, or the connection is closed.
-        """
-        if self._state is ConnectionState.CLOSED or not isinstance(message, JSONRPCResponse):
-            self._check_usable("a message")
-        envelope = self._envelope(message)
-        if envelope is None:
-            verdict = self._judge(message)
-            self._commit(verdict, related, allow=allow)
-            return tuple(verdict.violations)
-        violations = tuple(self._violation(rule, envelope.detail) for rule in envelope.rules)
-        self._refuse_breaches(violations, allow)
-        self._enqueue(self._encoded(message, related))
-        return violations
-
-    def can_send(self, method: str) -> bool:
-        """Whether a message of *method* may be sent now, whatever its params."""
-        try:
-            self._check_open(method)
-        except LocalProtocolError:
-            return False
-        return self._conversation.may_send(self.side, method, strict=self._strict_capabilities)
 
     # What subclasses decide
 
@@ -401,10 +232,39 @@ class Sender:
     def _send_result(self, verdict: Verdict, request_id: RequestId) -> None:
         self._commit(verdict, request_id)
 
-    def _send_request(self, verdict: Verdict) -> None:
-        self._commit(verdict, None)
+    def _send_request(self, verdict: Verdict, related: RequestId | None) -> None:
+        self._commit(verdict, related)
 
     # Steps
+
+    def _take(self, turn: Turn) -> bool:
+        """Change the state as the table says; False where it says nothing."""
+        following = NEXT_STATE.get((self._state, turn))
+        if following is None:
+            return False
+        self._state = following
+        return True
+
+    def _set_clock(self, now: float | None) -> None:
+        if now is None:
+            if self._deadlines:
+                raise LocalProtocolError(Reason.NOW_REQUIRED, "a deadline is armed: pass now=, in seconds")
+            return
+        self._advance(now)
+
+    def _advance(self, now: float) -> float:
+        """Set the clock, which never goes backwards, and give the time."""
+        check_time("now", now)
+        self._now = now if self._now is None else max(self._now, now)
+        return self._now
+
+    def _check_room(self) -> None:
+        """Raise while too much output waits."""
+        if self._queued_bytes > self._limits.queued_bytes:
+            raise LocalProtocolError(
+                Reason.LIMIT,
+                f"{self._queued_bytes} bytes wait (Limits.queued_bytes): write what data_to_send() gives, then go on",
+            )
 
     def _check_class(self, value: object, kind: Any, example: str) -> None:
         if not isinstance(value, kind):
@@ -417,8 +277,8 @@ class Sender:
                 name = row.payload.__name__
                 raise LocalProtocolError(Reason.INVALID_PAYLOAD, f"{payload.method} has a class of its own: {name}")
 
-    def _fresh_id(self) -> int:
-        candidate = self._next_id
+    def _fresh_id(self, at_least: int = 0) -> int:
+        candidate = max(self._next_id, at_least)
         taken = self._conversation.open_requests(self.side)
         while candidate in taken or self._conversation.ended(self.side, candidate) is not None:
             candidate += 1
@@ -435,17 +295,40 @@ class Sender:
         except PayloadError as error:
             raise LocalProtocolError(Reason.INVALID_PAYLOAD, str(error)) from None
 
-    def _judge(self, message: JSONRPCMessage) -> Verdict:
-        return self._conversation.judge(self.side, message)
+    def _params(self, notification: Notification, revision: str) -> JSONObject | None:
+        return self._written(notification, revision) or None
 
-    def _commit(self, verdict: Verdict, related: RequestId | None, *, allow: frozenset[str] = frozenset()) -> None:
+    def _judge(self, message: JSONRPCMessage, *, in_batch: bool = False) -> Verdict:
+        return self._conversation.judge(self.side, message, in_batch=in_batch)
+
+    def _commit(
+        self,
+        verdict: Verdict,
+        related: RequestId | None,
+        *,
+        allow: frozenset[str] = frozenset(),
+        closes_stream: RequestId | None = None,
+    ) -> None:
         """Queue a judged message, unless it breaks a rule that is not allowed; raises before anything changes."""
         self._refuse_breaches(verdict.violations, allow)
-        outgoing = self._encoded(verdict.message, related)
-        self._conversation.apply(verdict)
-        self._enqueue(outgoing)
+        outgoing = self._encoded(verdict.message, related, closes_stream)
+        if self._take_effect(verdict):
+            self._enqueue(outgoing)
 
-    def _judged(self, message: JSONRPCRequest | JSONRPCNotification) -> Verdict:
+    def _take_effect(self, verdict: Verdict) -> bool:
+        """Let happen what this side says, and tell whether the peer has to hear it."""
+        self._conversation.apply(verdict)
+        request = verdict.request
+        if isinstance(verdict.message, JSONRPCNotification) and request is not None and request.sender is self.side:
+            return self._gave_up(request.id)
+        return True
+
+    def _gave_up(self, request_id: RequestId) -> bool:
+        """Note that a request of this side was given up by it, and tell whether the peer has to hear it."""
+        self._deadlines.disarm(request_id)
+        return True
+
+    def _judged(self, message: JSONRPCRequest | JSONRPCNotification, *, in_batch: bool = False) -> Verdict:
         """Judge a message of the caller's, who may have chosen an id or a method that is none."""
         sound = type(message.method) is str
         if isinstance(message, JSONRPCRequest):
@@ -454,7 +337,7 @@ class Sender:
         if envelope is not None:
             violations = tuple(self._violation(rule, envelope.detail) for rule in envelope.rules)
             raise LocalProtocolError(Reason.INVALID_PAYLOAD, envelope.detail, violations)
-        return self._judge(message)
+        return self._judge(message, in_batch=in_batch)
 
     def _envelope(self, message: JSONRPCMessage) -> InvalidMessage | None:
         """What is wrong with the envelope of a message of the caller's."""
@@ -470,15 +353,22 @@ class Sender:
         revision = self._conversation.session.revision or max(self._revisions)
         return Violation(rule, RULES[rule].level_in(revision), detail)
 
-    def _encoded(self, message: JSONRPCMessage, related: RequestId | None) -> Outgoing:
+    def _encoded(
+        self, message: JSONRPCMessage, related: RequestId | None, closes_stream: RequestId | None = None
+    ) -> Outgoing:
+        data = self._encoded_json(message_to_json(message, null_id=self._null_id(message)))
+        return Outgoing(data, message, related, closes_stream)
+
+    def _encoded_json(self, value: Any) -> bytes:
         try:
-            return self._encode(message, related)
+            return self._codec.encode(value)
         except EncodeError as error:
             raise LocalProtocolError(Reason.INVALID_PAYLOAD, f"JSON cannot hold this: {error}") from None
 
     def _refuse_breaches(self, violations: Iterable[Violation], allow: frozenset[str]) -> None:
         lenient = frozenset[str]() if self._strict_capabilities else _CAPABILITY_RULES
-        broken = tuple(v for v in violations if v.rule not in allow and v.rule not in lenient)
+        forwarded = _FORWARDED_RULES if self._forwarding else frozenset[str]()
+        broken = tuple(v for v in violations if not any(v.rule in rules for rules in (allow, lenient, forwarded)))
         if broken:
             reason = _REASONS.get(broken[0].rule, Reason.RULE)
             kind = CapabilityError if reason is Reason.CAPABILITY else LocalProtocolError
@@ -518,13 +408,10 @@ class Sender:
                 Reason.WRONG_RESULT, f"{request.method} is answered with {names}, not {type(result).__name__}"
             )
 
-    def _encode(self, message: JSONRPCMessage, related: RequestId | None) -> Outgoing:
-        nameless = isinstance(message, JSONRPCErrorResponse) and message.id is None
-        data = self._codec.encode(message_to_json(message, null_id=nameless and self._null_id()))
-        return Outgoing(data, message, related)
-
-    def _null_id(self) -> bool:
+    def _null_id(self, message: JSONRPCMessage) -> bool:
         """Whether an error without a readable id says ``"id": null``: where that is, or may still become, the rule."""
+        if not isinstance(message, JSONRPCErrorResponse) or message.id is not None:
+            return False
         revision = self._conversation.session.revision
         possible = self._revisions if revision is None else {revision}
         return any(REVISIONS[name].null_id for name in possible)
@@ -540,7 +427,7 @@ class Sender:
         ):
             batch = self._batches.pop(message.id, None)
         if batch is None:
-            self._queue.append(outgoing)
+            self._push(outgoing)
             return
         batch.answers.append(cast(JSONRPCResponse, message))
         self._ended_in_batch(batch, cast(RequestId, cast(JSONRPCResponse, message).id))
@@ -552,6 +439,9 @@ class Sender:
     def _answer_batch(self, batch: Batch) -> None:
         if batch.reading or batch.waiting or not batch.answers:
             return
-        null_id = self._null_id()
-        data = self._codec.encode([message_to_json(answer, null_id=null_id) for answer in batch.answers])
-        self._queue.append(Outgoing(data, tuple(batch.answers)))
+        written = [message_to_json(answer, null_id=self._null_id(answer)) for answer in batch.answers]
+        self._push(Outgoing(self._codec.encode(written), tuple(batch.answers)))
+
+    def _push(self, outgoing: Outgoing) -> None:
+        self._queue.append(outgoing)
+        self._queued_bytes += len(outgoing.data)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, cast
 
 from ..codec import STDLIB, Codec
 from ..errors import LocalProtocolError, Reason
-from ..jsonrpc import JSONObject, JSONRPCNotification, JSONRPCRequest, RequestId, is_id
+from ..jsonrpc import JSONObject, JSONRPCNotification, JSONRPCRequest, RequestId
 from ..limits import Limits
 from ..spec import ALL_REVISIONS, CORE, Era, Phase, Side, Spec, is_modern, newest, of_era
 from ..spec.meta import CLIENT_CAPABILITIES, CLIENT_INFO, SERVER_INFO, SUBSCRIPTION_ID
@@ -24,19 +24,21 @@ from ..types import (
     ServerCapabilities,
 )
 from ..types.converter import structure
-from .base import Connection, check_snapshot, outgoing_to_json, read_or_none
+from .base import check_snapshot
 from .checks import modern_versions
 from .events import Event, Negotiated, Pending
-from .negotiation import choose_legacy_version
+from .input_required import Asking
+from .negotiation import choose_legacy_version, read_or_none
 from .outgoing import Outgoing
 from .reader import Broken, Read
 from .sender import Declaration
-from .state import End, OpenRequest, Verdict
+from .server_actions import ServerActions
+from .state import OpenRequest, Verdict
 
 __all__ = ["ServerConnection"]
 
 
-class ServerConnection(Connection):
+class ServerConnection(ServerActions):
     """A server: serve each `RequestReceived` with ``respond`` or ``respond_error``.
 
     It speaks both eras on one pipe, as each message asks for.
@@ -111,6 +113,10 @@ class ServerConnection(Connection):
         self._send_info = send_info
         self._held: dict[RequestId, Outgoing] = {}
         self._peer: tuple[Implementation | None, ClientCapabilities] | None = None
+        self._asking = {}
+        self._asked_for = {}
+        if self._forwarding:  # the other side of a gateway answers them
+            self._manual |= {row.name for row in self._spec.methods if row.listens}
         modern = newest(of_era(Era.MODERN, self._revisions))
         if modern is not None:
             self._conversation.server_declares(declaration.at(modern)[1], modern)
@@ -162,7 +168,10 @@ class ServerConnection(Connection):
                 Negotiated(
                     revision=revision,
                     peer_info=self.peer_info,
-                    peer_capabilities=self.peer_capabilities or ClientCapabilities(),
+                    client_capabilities=self.peer_capabilities or ClientCapabilities(),
+                    server_capabilities=structure(
+                        self._conversation.session.server["capabilities"], ServerCapabilities, revision
+                    ),
                 )
             )
 
@@ -170,12 +179,15 @@ class ServerConnection(Connection):
         """Everything that may be a request is answered; nothing that looks like a response is."""
         return item.kind in ("request", "unknown")
 
-    def _peer_of(self, v: Verdict) -> tuple[Implementation | None, ClientCapabilities]:
-        if not v.modern:
-            if self._peer is None and self._conversation.session.revision is not None:
-                self._peer = (self.peer_info, self.peer_capabilities or ClientCapabilities())
-            return self._peer or (None, ClientCapabilities())
-        return v.client.get(CLIENT_INFO), v.client[CLIENT_CAPABILITIES]
+    def _client_of(self, v: Verdict) -> tuple[Implementation | None, ClientCapabilities]:
+        if v.modern:
+            return v.client.get(CLIENT_INFO), v.client[CLIENT_CAPABILITIES]
+        return self._session_client()
+
+    def _session_client(self) -> tuple[Implementation | None, ClientCapabilities]:
+        if self._peer is None and self._conversation.session.revision is not None:
+            self._peer = (self.peer_info, self.peer_capabilities or ClientCapabilities())
+        return self._peer or (None, ClientCapabilities())
 
     # What it says
 
@@ -208,46 +220,37 @@ class ServerConnection(Connection):
             super()._send_result(verdict, request_id)
             return
         self._refuse_breaches(verdict.violations, frozenset({"CANC-007"}))
-        outgoing = self._encoded(verdict.message, request_id)
-        cancelled = JSONRPCNotification(CancelledNotification.method, {"requestId": request_id})
-        self._commit(self._judge(cancelled), request_id)
-        self._enqueue(outgoing)
+        cancelled = self._judge(JSONRPCNotification(CancelledNotification.method, {"requestId": request_id}))
+        # Where a request of ours to a legacy client has the same id, cancelled would be about that.
+        ends = [each for each in (cancelled, verdict) if each.request is verdict.request]
+        outgoing = [self._encoded(each.message, request_id) for each in ends]
+        self._conversation.apply(verdict)
+        for each in outgoing:
+            self._enqueue(each)
 
-    def _send_request(self, verdict: Verdict) -> None:
+    def _send_request(self, verdict: Verdict, related: RequestId | None) -> None:
         """Send a request, or hold it back until ``initialized``, before which only pings are in order."""
         row, phase = verdict.row, self._conversation.session.phase
         if phase is not Phase.INITIALIZED or (row is not None and phase in row.phases):
-            super()._send_request(verdict)
+            super()._send_request(verdict, related)
             return
         self._refuse_breaches(verdict.violations, frozenset({"LIFE-005"}))
-        outgoing = self._encoded(verdict.message, None)
+        outgoing = self._encoded(verdict.message, related)
         self._conversation.apply(verdict)
-        self._held[cast(JSONRPCRequest, verdict.message).id] = outgoing
+        request = cast(OpenRequest, verdict.request)
+        request.held = True
+        self._held[request.id] = outgoing
 
-    def cancel(self, request_id: RequestId, reason: str | None = None) -> None:
-        """Give up a request of ours: it ends now, and an answer that still comes is ignored.
-
-        Args:
-            request_id: the id of a request in flight.
-            reason: why, for the client's log.
-
-        Raises:
-            LocalProtocolError: there is no such request, or the specification forbids to cancel it.
-        """
-        if is_id(request_id, self._limits.id_length) and request_id in self._held:
-            cancelled = CancelledNotification(request_id=request_id, reason=reason)
-            params = self._written(cancelled, self._request_revision(), check=True)
-            self._encoded(JSONRPCNotification(cancelled.method, params), None)
-            del self._held[request_id]  # it was never sent
-            self._conversation.end(self.side, request_id, End.CANCELLED)
-        else:
-            super().cancel(request_id, reason)
+    def _gave_up(self, request_id: RequestId) -> bool:
+        super()._gave_up(request_id)
+        return self._held.pop(request_id, None) is None  # else it was never sent
 
     def _on_notification(self, v: Verdict, message: JSONRPCNotification, item: Read, events: list[Event]) -> None:
         super()._on_notification(v, message, item, events)
         if self._held and self._conversation.session.phase is Phase.OPERATION:
-            waiting = self._conversation.open_requests(self.side)
-            self._queue += [outgoing for request_id, outgoing in self._held.items() if request_id in waiting]
+            for request_id, outgoing in self._held.items():
+                self._conversation.open_requests(self.side)[request_id].held = False
+                self._push(outgoing)
             self._held.clear()
 
     def _abandon(self) -> tuple[Pending, ...]:
@@ -270,7 +273,11 @@ class ServerConnection(Connection):
             "instructions": self._instructions,
             "newest_version": self._newest_version,
             "send_info": self._send_info,
-            "held": [[request_id, outgoing_to_json(outgoing)] for request_id, outgoing in self._held.items()],
+            "asking": [
+                [owed, asking.to_json(self._conversation.open_requests(Side.CLIENT)[owed].revision)]
+                for owed, asking in self._asking.items()
+            ],
+            "held": [[request_id, outgoing.to_json()] for request_id, outgoing in self._held.items()],
         }
 
     @classmethod
@@ -311,5 +318,10 @@ class ServerConnection(Connection):
             spec=spec,
         )
         server._restore(data, now)
-        server._held = {request_id: server._outgoing(item) for request_id, item in data["held"]}
+        server._held = {request_id: Outgoing.from_json(item) for request_id, item in data["held"]}
+        for owed, item in data["asking"]:
+            revision = server._conversation.open_requests(Side.CLIENT)[owed].revision
+            server._asking[owed] = asking = Asking.from_json(item, revision, spec)
+            for own in asking.waiting:
+                server._asked_for[own] = owed
         return server

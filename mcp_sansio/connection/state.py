@@ -6,14 +6,27 @@ Plain values without behaviour beyond their JSON form, so that a snapshot is com
 from __future__ import annotations
 
 from enum import Enum
+from math import inf
 from typing import Any, Generic, TypeVar
 
 import attrs
 
 from ..jsonrpc import Error, JSONObject, JSONRPCMessage, ProgressToken, RequestId
-from ..spec import CORE, REVISIONS, Era, Method, Phase, Side, Spec, Violation, declared, of_era
+from ..limits import Limits
+from ..spec import CORE, REVISIONS, Effect, Era, Method, Phase, Side, Spec, Violation, declared, of_era
 
-__all__ = ["Bounded", "End", "Ended", "Ledger", "OpenRequest", "Session", "Standing", "State", "Verdict"]
+__all__ = [
+    "STANDING_AFTER",
+    "Bounded",
+    "End",
+    "Ended",
+    "Ledger",
+    "OpenRequest",
+    "Session",
+    "Standing",
+    "State",
+    "Verdict",
+]
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -37,18 +50,33 @@ class Ended:
     Attributes:
         how: how it ended.
         revision: the revision in whose terms it was sent.
+        effect: what it still changes if it is answered late.
+        subject: what that is about.
     """
 
     how: End
     revision: str
+    effect: Effect | None = None
+    subject: str | None = None
 
-    def to_json(self) -> tuple[str, str]:
+    @classmethod
+    def of(cls, request: OpenRequest, how: End) -> Ended:
+        """What is remembered of *request*."""
+        effect = None if request.row is None or how is End.ANSWERED else request.row.effect
+        return cls(how, request.revision, effect, None if effect is None else request.subject)
+
+    def to_json(self) -> tuple[str | None, ...]:
         """Its fields as plain JSON."""
-        return self.how.value, self.revision
+        return self.how.value, self.revision, None if self.effect is None else self.effect.value, self.subject
+
+    @classmethod
+    def from_json(cls, how: str, revision: str, effect: str | None, subject: str | None) -> Ended:
+        """The inverse of `to_json`."""
+        return cls(End(how), revision, None if effect is None else Effect(effect), subject)
 
 
 class Standing(Enum):
-    """What a response answers."""
+    """What a response answers, or a report of progress is about."""
 
     EXPECTED = "expected"
     """A request in flight."""
@@ -58,8 +86,19 @@ class Standing(Enum):
     """A request that was answered already."""
     LATE = "late"
     """A request that was cancelled, or that timed out."""
+    REGRESSING = "regressing"
+    """A request in flight whose progress was further already."""
     NO_ID = "no id"
     """An error about a message whose id its receiver could not read."""
+
+
+STANDING_AFTER: dict[End, Standing] = {
+    End.ANSWERED: Standing.DUPLICATE,
+    End.CANCELLED: Standing.LATE,
+    End.TIMED_OUT: Standing.LATE,
+    End.CLOSED: Standing.LATE,
+}
+"""What a response answers that comes after the end of its request."""
 
 
 @attrs.define(eq=False)
@@ -78,8 +117,12 @@ class OpenRequest:
         task: whether it is augmented with a task (2025-11-25).
         capabilities: the client capabilities that it declared (2026-07-28).
         filter: what a subscription was acknowledged for; None before that.
+        subject: what its effect on a legacy session is about.
+        params: its params, on the side that may need them to ask once more with the input that turns out to be needed.
+        rounds: how often it was asked again so.
         cursor: the page of a list that it asks for.
         task_id: the task whose result it asks for.
+        held: whether it still waits to be sent, so that nobody can answer it.
     """
 
     id: RequestId
@@ -95,6 +138,10 @@ class OpenRequest:
     filter: JSONObject | None = None
     cursor: str | None = None
     task_id: str | None = None
+    subject: str | None = None
+    params: JSONObject | None = None
+    rounds: int = 0
+    held: bool = False
 
     def to_json(self) -> JSONObject:
         """All but the row, which the tables give."""
@@ -135,6 +182,11 @@ class Bounded(Generic[K, V]):
         if len(self._entries) > self.limit:
             del self._entries[next(iter(self._entries))]
 
+    def forget(self, key: K) -> None:
+        """Forget *key*, if it is there."""
+        if self._entries is not None:
+            self._entries.pop(key, None)
+
     def items(self) -> list[tuple[K, V]]:
         """All entries, the oldest first."""
         return [] if self._entries is None else list(self._entries.items())
@@ -160,6 +212,8 @@ class Session:
         client: what the client said of itself in ``initialize`` (``capabilities`` and ``clientInfo``).
         server: what the server answered (``capabilities``, ``serverInfo``, ``instructions``).
         declared: the names of all capabilities that both declared.
+        log_level: the least severe level of log messages that the client set; None before it did.
+        subscribed: the URIs of the resources that the client subscribed to.
     """
 
     phase: Phase = Phase.OPENING
@@ -168,11 +222,25 @@ class Session:
     client: JSONObject = attrs.field(factory=dict[str, Any])
     server: JSONObject = attrs.field(factory=dict[str, Any])
     declared: frozenset[str] = frozenset()
+    log_level: str | None = None
+    subscribed: set[str] = attrs.field(factory=set[str])
+
+    def take(self, effect: Effect | None, subject: str | None, limit: float) -> None:
+        """Let a request have its effect, if it has one; *limit* is the most URIs that are remembered."""
+        if effect is None or subject is None:
+            return
+        match effect:
+            case Effect.SUBSCRIBE:
+                if len(self.subscribed) < limit:
+                    self.subscribed.add(subject)
+            case Effect.UNSUBSCRIBE:
+                self.subscribed.discard(subject)
+            case Effect.SET_LOG_LEVEL:
+                self.log_level = subject
 
     def agree(self, result: JSONObject) -> None:
         """Take what the ``initialize`` result says."""
         revision: str = result["protocolVersion"]
-        self.phase = Phase.INITIALIZED
         self.revision = revision
         self.server = result
         self.declared = declared(Side.CLIENT, self.client["capabilities"], revision) | declared(
@@ -186,6 +254,8 @@ class Session:
             "opened_by": self.opened_by,
             "client": self.client,
             "server": self.server if self.revision is not None else None,
+            "log_level": self.log_level,
+            "subscribed": sorted(self.subscribed),
         }
 
     @classmethod
@@ -195,6 +265,8 @@ class Session:
         if data["server"] is not None:
             session.agree(data["server"])
         session.phase = Phase(data["phase"])
+        session.log_level = data["log_level"]
+        session.subscribed = set(data["subscribed"])
         return session
 
 
@@ -218,6 +290,10 @@ class Ledger:
         self.ended_tokens: Bounded[ProgressToken, Ended] = Bounded(remembered)
         self.statuses: Bounded[str, str] = Bounded(remembered)
 
+    def may_have_forgotten(self, request_id: RequestId) -> bool:
+        """Whether a request with this id may have ended so long ago that it is not remembered."""
+        return self.ended.full and self.ended.get(request_id) is None and request_id not in self.requests
+
     def to_json(self) -> JSONObject:
         """The ledger as plain JSON, maps with id keys as pairs."""
         return {
@@ -234,10 +310,10 @@ class Ledger:
             self.requests[request.id] = request
             if request.token is not None:
                 self.tokens[request.token] = request
-        for request_id, how, revision in data["ended"]:
-            self.ended.remember(request_id, Ended(End(how), revision))
-        for token, how, revision in data["ended_tokens"]:
-            self.ended_tokens.remember(token, Ended(End(how), revision))
+        for request_id, *ended in data["ended"]:
+            self.ended.remember(request_id, Ended.from_json(*ended))
+        for token, *ended in data["ended_tokens"]:
+            self.ended_tokens.remember(token, Ended.from_json(*ended))
         for task_id, status in data["statuses"]:
             self.statuses.remember(task_id, status)
 
@@ -252,6 +328,7 @@ class State:
         eras: their eras; a client's shrinks to one when it has found out about its server.
         observer: whose view this is; None for the wire between the two.
         id_length: longest string taken as an id or token.
+        subscribed_uris: most URIs that a legacy session remembers as subscribed to; a client knows its own.
         forwarding: whether payloads stay decoded JSON.
         session: the legacy session.
         server_declared: what the server declares in the modern era; None while that is unknown.
@@ -271,6 +348,7 @@ class State:
         "session",
         "sides",
         "spec",
+        "subscribed_uris",
     )
 
     def __init__(
@@ -279,21 +357,21 @@ class State:
         spec: Spec = CORE,
         revisions: frozenset[str],
         observer: Side | None,
-        id_length: int,
         forwarding: bool,
-        remembered: int,
+        limits: Limits,
     ) -> None:
         self.spec = spec
         self.legacy = of_era(Era.LEGACY, revisions)
         self.modern = of_era(Era.MODERN, revisions)
         self.eras = frozenset(REVISIONS[name].era for name in revisions)
         self.observer = observer
-        self.id_length = id_length
+        self.id_length = limits.id_length
+        self.subscribed_uris = inf if observer is Side.CLIENT else limits.subscribed_uris
         self.forwarding = forwarding
         self.session = Session()
         self.server_declared: frozenset[str] | None = None
-        self.sides = {side: Ledger(remembered) for side in Side}
-        self.scopes: Bounded[tuple[str, str], str] = Bounded(remembered)
+        self.sides = {side: Ledger(limits.remembered_ids) for side in Side}
+        self.scopes: Bounded[tuple[str, str], str] = Bounded(limits.remembered_ids)
 
 
 @attrs.define(eq=False)
@@ -311,9 +389,11 @@ class Verdict:
         violations: the rules that it breaks.
         refusal: the error that a receiver should answer to a request; None when it should be served.
         missing: the capability that it would need, where that was not declared.
-        request: of a response, the request that it answers; of cancelled, the request that it ends.
-        standing: of a response, what it answers.
-        reused: of a request, whether its id is in flight already, so that it opens nothing.
+        request: the request that a response answers, that cancelled ends, that progress is of, or whose subscription
+            a notification belongs to.
+        standing: of a response, what it answers; of progress, what it is about.
+        ended: of a response to a request that is over, what is remembered of that.
+        unopened: of a request, whether it opens nothing, since its id is in flight already.
         invalid: why a result cannot be taken as one; None when it can.
         tasks: the tasks whose status it tells.
         client: of a modern request, what its ``_meta`` says of the client, by key.
@@ -331,7 +411,8 @@ class Verdict:
     missing: str | None = None
     request: OpenRequest | None = None
     standing: Standing | None = None
-    reused: bool = False
+    ended: Ended | None = None
+    unopened: bool = False
     invalid: str | None = None
     tasks: list[JSONObject] = attrs.field(factory=list[JSONObject])
     client: dict[str, Any] = attrs.field(factory=dict[str, Any])

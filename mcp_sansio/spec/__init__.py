@@ -13,8 +13,8 @@ from ..types import Result
 from .capabilities import CAPABILITIES, NEEDS_BY_PARAMS, Capability, NeedByParams, declared, extension_capability
 from .error_codes import RESERVED_CODES, ErrorCode, ReservedCodes
 from .extensions import Extension, ExtensionResult
-from .lifecycle import ANY_PHASE, OUT_OF_PHASE, OutOfPhase, Phase
-from .methods import METHODS, Kind, Method
+from .lifecycle import ANY_PHASE, NEXT_PHASE, OUT_OF_PHASE, Handshake, OutOfPhase, Phase
+from .methods import METHODS, Effect, Kind, Method
 from .revisions import (
     ALL_REVISIONS,
     LATEST_LEGACY,
@@ -42,15 +42,18 @@ __all__ = [
     "METHODS",
     "MODERN_REVISIONS",
     "NEEDS_BY_PARAMS",
+    "NEXT_PHASE",
     "OUT_OF_PHASE",
     "RESERVED_CODES",
     "REVISIONS",
     "RULES",
     "Capability",
+    "Effect",
     "Era",
     "ErrorCode",
     "Extension",
     "ExtensionResult",
+    "Handshake",
     "Kind",
     "Level",
     "Method",
@@ -79,7 +82,7 @@ def _index(methods: Iterable[Method]) -> dict[tuple[Side, str], tuple[Method, ..
     return index
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Spec:
     """The tables that connections and the stateless functions read: the core's, and those of extensions.
 
@@ -103,6 +106,10 @@ class Spec:
         object.__setattr__(self, "_index", _index(methods))
         object.__setattr__(self, "_needs", needs)
         object.__setattr__(self, "_results", results)
+
+    def __repr__(self) -> str:
+        names = ", ".join(extension.name for extension in self.extensions)
+        return f"<Spec {names or 'core'}>"
 
     def extension_results(self, method: str, declared: Collection[str]) -> dict[str, type[Result]]:
         """The results that extensions add to *method*, by ``resultType``.

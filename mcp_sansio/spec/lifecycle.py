@@ -1,4 +1,4 @@
-"""The phases of a legacy session, and which rule a message breaks that comes out of phase.
+"""The phases of a legacy session, what leads from one to the next, and which rule a message breaks out of phase.
 
 Source: basic/lifecycle of 2024-11-05 to 2025-11-25. The modern era has no phases.
 """
@@ -11,7 +11,7 @@ import attrs
 
 from .revisions import Side
 
-__all__ = ["ANY_PHASE", "OUT_OF_PHASE", "OutOfPhase", "Phase"]
+__all__ = ["ANY_PHASE", "NEXT_PHASE", "OUT_OF_PHASE", "Handshake", "OutOfPhase", "Phase"]
 
 
 class Phase(Enum):
@@ -28,6 +28,24 @@ class Phase(Enum):
 
 
 ANY_PHASE: frozenset[Phase] = frozenset(Phase)
+
+
+class Handshake(Enum):
+    """The messages of the handshake."""
+
+    INITIALIZE = "initialize"
+    AGREED = "its result, which names a legacy revision"
+    REFUSED = "any other answer"
+    INITIALIZED = "notifications/initialized"
+
+
+NEXT_PHASE: dict[tuple[Phase, Handshake], Phase] = {
+    (Phase.OPENING, Handshake.INITIALIZE): Phase.INITIALIZING,
+    (Phase.INITIALIZING, Handshake.AGREED): Phase.INITIALIZED,
+    (Phase.INITIALIZING, Handshake.REFUSED): Phase.OPENING,
+    (Phase.INITIALIZED, Handshake.INITIALIZED): Phase.OPERATION,
+}
+"""Elsewhere the messages of the handshake are out of phase, and change nothing."""
 
 
 @attrs.frozen

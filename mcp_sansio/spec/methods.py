@@ -16,7 +16,7 @@ from ..jsonrpc import JSONObject, is_object
 from .lifecycle import ANY_PHASE, Phase
 from .revisions import Side, is_modern
 
-__all__ = ["METHODS", "Kind", "Method"]
+__all__ = ["METHODS", "Effect", "Kind", "Method"]
 
 
 class Kind(Enum):
@@ -24,6 +24,14 @@ class Kind(Enum):
 
     REQUEST = "request"
     NOTIFICATION = "notification"
+
+
+class Effect(Enum):
+    """What a request changes in a legacy session once it has its result."""
+
+    SUBSCRIBE = "subscribe"
+    UNSUBSCRIBE = "unsubscribe"
+    SET_LOG_LEVEL = "set log level"
 
 
 @attrs.frozen(eq=False)
@@ -57,6 +65,8 @@ class Method:
         task_result: whether its result is that of a task.
         input_required: whether it may be answered ``input_required`` (2026-07-28).
         task_augmentable: whether it may carry ``task`` (2025-11-25).
+        effect: what it changes in a legacy session once it has its result.
+        subject: the member of its params that says what ``effect`` is about.
         listens: whether it opens a subscription, on which notifications come until it is answered.
         extension: the extension that it belongs to; None for the core protocol.
         filter: the member of a subscription's filter that lets this notification through.
@@ -87,6 +97,8 @@ class Method:
     task_result: bool = False
     input_required: bool = False
     task_augmentable: bool = False
+    effect: Effect | None = None
+    subject: str = ""
     listens: bool = False
     filter: str | None = None
     extension: str | None = None
@@ -154,6 +166,8 @@ def _task_methods(requestor: Side) -> tuple[Method, ...]:
     )
 
 
+_SUBSCRIBING: dict[str, Any] = {"until": _D, "needs": "server.resources.subscribe", "subject": "uri"}
+
 METHODS: tuple[Method, ...] = (
     # Requests of the client
     _request(
@@ -197,13 +211,28 @@ METHODS: tuple[Method, ...] = (
         input_required=True,
         blobs="contents",
     ),
-    _request(_CLIENT, t.SubscribeRequest, t.EmptyResult, until=_D, needs="server.resources.subscribe"),
-    _request(_CLIENT, t.UnsubscribeRequest, t.EmptyResult, until=_D, needs="server.resources.subscribe"),
-    _request(_CLIENT, t.SubscriptionsListenRequest, t.SubscriptionsListenResult, since=_E, listens=True),
+    _request(_CLIENT, t.SubscribeRequest, t.EmptyResult, effect=Effect.SUBSCRIBE, **_SUBSCRIBING),
+    _request(_CLIENT, t.UnsubscribeRequest, t.EmptyResult, effect=Effect.UNSUBSCRIBE, **_SUBSCRIBING),
+    _request(
+        _CLIENT,
+        t.SubscriptionsListenRequest,
+        t.SubscriptionsListenResult,
+        since=_E,
+        automatic=True,
+        listens=True,
+    ),
     _list(t.ListPromptsRequest, t.ListPromptsResult, "server.prompts"),
     _request(_CLIENT, t.GetPromptRequest, t.GetPromptResult, needs="server.prompts", input_required=True),
     _request(_CLIENT, t.CompleteRequest, t.CompleteResult, needs="server.completions", declares_rule="CAP-005"),
-    _request(_CLIENT, t.SetLevelRequest, t.EmptyResult, until=_D, needs="server.logging"),
+    _request(
+        _CLIENT,
+        t.SetLevelRequest,
+        t.EmptyResult,
+        until=_D,
+        needs="server.logging",
+        effect=Effect.SET_LOG_LEVEL,
+        subject="level",
+    ),
     *_task_methods(_CLIENT),
     # Requests of the server: legacy only, input requests in 2026-07-28
     _request(_SERVER, t.PingRequest, t.EmptyResult, until=_D, phases=ANY_PHASE, automatic=True),
@@ -233,6 +262,7 @@ METHODS: tuple[Method, ...] = (
         until=_D,
         phases=frozenset({Phase.INITIALIZED}),
         once=True,
+        inspected=True,
     ),
     _notification(_CLIENT, t.CancelledNotification, inspected=True),
     _notification(_CLIENT, t.ProgressNotification, until=_D, inspected=True),

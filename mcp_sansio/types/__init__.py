@@ -78,7 +78,7 @@ from .elicitation import (
 )
 from .errors import PayloadError, UnavailableError
 from .lifecycle import Implementation, InitializedNotification, InitializeRequest, InitializeResult
-from .logging import LoggingLevel, LoggingMessageNotification, SetLevelRequest
+from .logging import LOGGING_LEVELS, LoggingLevel, LoggingMessageNotification, SetLevelRequest
 from .messages import (
     AnyNotification,
     AnyRequest,
@@ -166,6 +166,7 @@ from .tools import (
 )
 
 __all__ = [
+    "LOGGING_LEVELS",
     "Annotations",
     "AnyNotification",
     "AnyRequest",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from .base import EmptyResult, Notification, Request, member, payload
 
-__all__ = ["LoggingLevel", "LoggingMessageNotification", "SetLevelRequest"]
+__all__ = ["LOGGING_LEVELS", "LoggingLevel", "LoggingMessageNotification", "SetLevelRequest"]
 
 LoggingLevel: TypeAlias = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 """RFC 5424's levels, the least severe first."""
+LOGGING_LEVELS: tuple[LoggingLevel, ...] = get_args(LoggingLevel)
 
 
 @payload(until="2025-11-25")

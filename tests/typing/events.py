@@ -20,15 +20,21 @@ from mcp_sansio import (
     NegotiationFailed,
     NotificationMessage,
     NotificationReceived,
+    ProgressIgnored,
+    ProgressReceived,
     RequestAnswered,
     RequestCancelled,
     RequestMessage,
     RequestReceived,
+    RequestTimedOut,
     ResponseIgnored,
     ResultMessage,
     ResultReceived,
     Sent,
     ServerConnection,
+    SubscriptionAcknowledged,
+    SubscriptionEnded,
+    SubscriptionOpened,
 )
 from mcp_sansio import types as t
 from mcp_sansio.helpers import Pages
@@ -40,8 +46,14 @@ def every_event_is_named(event: Event) -> str:
             return "the connection"
         case RequestReceived() | RequestAnswered() | RequestCancelled() | NotificationReceived():
             return "from the peer"
-        case ResultReceived() | InputRequired() | ErrorReceived() | AnswerInvalid() | ResponseIgnored():
-            return "to the peer"
+        case ProgressReceived() | ProgressIgnored():
+            return "progress"
+        case SubscriptionOpened() | SubscriptionAcknowledged() | SubscriptionEnded():
+            return "subscriptions"
+        case ResultReceived() | InputRequired() | ErrorReceived() | AnswerInvalid() | RequestTimedOut():
+            return "the end of a request"
+        case ResponseIgnored():
+            return "late"
         case MessageInvalid():
             return "noise"
         case _:

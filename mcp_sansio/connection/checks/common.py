@@ -110,7 +110,7 @@ def check_phase(state: State, v: Verdict, row: Method | None, message: JSONRPCRe
     if phase in (row.phases if row else unknown):
         return
     out = OUT_OF_PHASE[v.sender, phase]
-    breach(v, out.rule, f"{message.method[:80]} came in the phase {phase.value!r}")
+    breach(v, out.rule, f"{message.method[:80]} is out of place in the phase {phase.value!r}")
     if not (out.refused or (row is not None and row.once)):
         return
     if v.sender is Side.SERVER:

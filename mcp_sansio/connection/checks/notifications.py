@@ -18,7 +18,8 @@ from ...spec import (
     is_modern,
 )
 from ...spec.meta import SUBSCRIPTION_ID
-from ..state import End, OpenRequest, State, Verdict
+from ...types.logging import LOGGING_LEVELS
+from ..state import End, OpenRequest, Standing, State, Verdict
 from .common import (
     breach,
     check_capability,
@@ -33,8 +34,6 @@ from .common import (
 )
 
 __all__ = ["check_notification"]
-
-_LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
 
 def check_notification(state: State, v: Verdict, message: JSONRPCNotification) -> None:
@@ -103,11 +102,14 @@ def _check_cancelled(state: State, v: Verdict, params: JSONObject) -> None:
         return
     request = _subject(state, v, "notifications/cancelled", params)
     if request is None:
-        ended = state.sides[v.sender].ended.get(rid)
-        if v.modern and v.sender is Side.SERVER:
-            if state.sides[Side.CLIENT].ended.get(rid) is None or v.exact:
-                breach(v, "CANC-005", f"no subscription has the id {short(rid)}")
-        elif ended is None or v.exact:
+        subscription = v.modern and v.sender is Side.SERVER
+        ledger = state.sides[Side.CLIENT if subscription else v.sender]
+        ended = ledger.ended.get(rid) is not None or ledger.may_have_forgotten(rid)
+        if ended and not v.exact:
+            return  # the cancel crossed its end
+        if subscription:
+            breach(v, "CANC-005", f"no subscription has the id {short(rid)}")
+        else:
             breach(v, "CANC-001", f"no request with the id {short(rid)} is in flight")
         return
     row = request.row
@@ -121,29 +123,38 @@ def _check_cancelled(state: State, v: Verdict, params: JSONObject) -> None:
 
 def _check_progress(state: State, v: Verdict, params: JSONObject) -> None:
     token, progress, requestor = params["progressToken"], params["progress"], v.sender.other
-    request = state.sides[requestor].tokens.get(token)
-    if request is not None:
+    ledger = state.sides[requestor]
+    request = ledger.tokens.get(token)
+    if request is not None and not request.held:
+        v.request, v.standing = request, Standing.EXPECTED
         if request.progress is not None and progress <= request.progress:
+            v.standing = Standing.REGRESSING
             breach(v, "PROG-002", f"progress went from {request.progress} to {progress}")
-        v.request = request
         return
-    ended = state.sides[requestor].ended_tokens.get(token)
+    ended = ledger.ended_tokens.get(token)
     twin = str(token) if type(token) is int else integer(token)
-    if ended is None:
-        if twin is not None and twin in state.sides[requestor].tokens:
+    v.standing = Standing.UNKNOWN if ended is None else Standing.LATE
+    if ended is not None and ended.how is End.TASK:
+        v.standing = Standing.EXPECTED  # of the task, which goes on
+    elif ended is None:
+        if twin is not None and twin in ledger.tokens:
             breach(v, "PROG-004", f"the token {short(token)} was given as {short(twin)}")
-        else:
+        elif v.exact or not ledger.ended_tokens.full:
             breach(v, "PROG-001", f"no request gave the token {short(token)}")
-    elif ended.how is End.ANSWERED or (v.exact and ended.how is not End.TASK):
+    elif ended.how is End.ANSWERED or v.exact:
         breach(v, "PROG-003", f"the request with the token {short(token)} has ended")
 
 
 def _check_log_message(state: State, v: Verdict, params: JSONObject) -> None:
-    if not v.modern or params["level"] not in _LOG_LEVELS:
+    if params["level"] not in LOGGING_LEVELS:
+        if v.exact:  # of a peer's, it may be a level of a later revision
+            breach(v, "LIB-003", f"the level is one of {', '.join(LOGGING_LEVELS)}, not {short(params['level'])}")
         return
-    severity = _LOG_LEVELS.index(params["level"])
+    if not v.modern:
+        return
+    severity = LOGGING_LEVELS.index(params["level"])
     for request in state.sides[Side.CLIENT].requests.values():
-        if request.log_level is not None and _LOG_LEVELS.index(request.log_level) <= severity:
+        if request.log_level is not None and LOGGING_LEVELS.index(request.log_level) <= severity:
             return
     given_up = any(ended.how in (End.CANCELLED, End.TIMED_OUT) for ended in state.sides[Side.CLIENT].ended.values())
     if given_up and not v.exact:
@@ -160,6 +171,7 @@ def _check_subscription(state: State, v: Verdict, params: JSONObject, meta: JSON
         breach(v, "SUB-001", f"the subscription {short(request.id)} is not acknowledged yet")
     elif not request.filter.get(v.row.filter):
         breach(v, "SUB-003", f"the subscription {short(request.id)} was not acknowledged for {v.row.filter}")
+    v.request = request
 
 
 def _check_acknowledged(state: State, v: Verdict, params: JSONObject) -> None:
@@ -171,12 +183,14 @@ def _check_acknowledged(state: State, v: Verdict, params: JSONObject) -> None:
 
 
 def _subscription(state: State, v: Verdict, meta: JSONObject) -> OpenRequest | None:
-    rid = meta.get(SUBSCRIPTION_ID, ABSENT)
-    request = state.sides[Side.CLIENT].requests.get(rid) if is_id(rid, state.id_length) else None
+    rid, ledger = meta.get(SUBSCRIPTION_ID, ABSENT), state.sides[Side.CLIENT]
+    known = is_id(rid, state.id_length)
+    request = ledger.requests.get(rid) if known else None
     if request is not None and request.row is not None and request.row.listens:
         return request
-    ended = state.sides[Side.CLIENT].ended.get(rid) if is_id(rid, state.id_length) else None
-    if ended is None or ended.how is End.ANSWERED or v.exact:
+    ended = ledger.ended.get(rid) if known else None
+    crossed = known and ledger.may_have_forgotten(rid) if ended is None else ended.how is not End.ANSWERED
+    if v.exact or not crossed:
         given = "no subscriptionId in _meta" if rid is ABSENT else f"the subscriptionId {short(rid)}"
         breach(v, "SUB-002", f"{given}, which no open subscription has")
     return None

@@ -75,6 +75,10 @@ def check_request(state: State, v: Verdict, message: JSONRPCRequest, in_batch: b
         _check_meta_types(v, meta, request)
     _check_token(state, v, meta, request)
     request.cursor, request.task_id = _text(message.params, "cursor"), _text(message.params, "taskId")
+    if v.row is not None:
+        request.subject = _text(message.params, v.row.subject)
+        # A modern client asks again by itself, a legacy server is asked again: each by what it keeps of the first time.
+        request.params = message.params or {} if v.row.input_required and v.modern is v.exact else None
     _check_needs_by_params(state, v, message, request)
     if _opens_other_era(state, v, message, meta) and not v.exact:
         v.violations.clear()
@@ -91,7 +95,8 @@ def _check_own_meta(v: Verdict, meta: JSONObject) -> None:
 def _opens_other_era(state: State, v: Verdict, message: JSONRPCRequest, meta: JSONObject) -> bool:
     """Whether a client tries an era that is not spoken here, which is how it finds out, and breaks no rule."""
     if v.modern:
-        return any(row.once for row in state.spec.rows(v.sender, message.method))
+        opens = any(row.once for row in state.spec.rows(v.sender, message.method))
+        return opens and not any(key.name in meta for key in REQUEST_META)
     return state.session.phase is Phase.OPENING and _looks_modern(state, v.sender, message.method, meta)
 
 
@@ -147,11 +152,11 @@ def _refuse_version(state: State, v: Verdict, requested: Any) -> None:
 
 
 def _check_id(state: State, v: Verdict, request_id: RequestId) -> None:
-    v.reused = request_id in state.sides[v.sender].requests
+    v.unopened = request_id in state.sides[v.sender].requests
     ended = state.sides[v.sender].ended.get(request_id)
-    if v.reused or (ended is not None and not is_modern(ended.revision)):
+    if v.unopened or (ended is not None and not is_modern(ended.revision)):
         breach(v, "RPC-009", f"the id {short(request_id)} was used before")
-    if v.reused:
+    if v.unopened:
         breach(v, "RPC-010", f"the id {short(request_id)} belongs to a request in flight")
         refuse(v, ErrorCode.INVALID_REQUEST, "the id belongs to another request in flight")
 
@@ -167,7 +172,8 @@ def _check_meta_types(v: Verdict, meta: JSONObject, request: OpenRequest) -> Non
             refuse(v, ErrorCode.INVALID_PARAMS, f"Invalid params._meta {key.name}: {error}")
             return
     request.capabilities = meta.get(CLIENT_CAPABILITIES)
-    request.log_level = meta.get(LOG_LEVEL)
+    if v.row is None or not v.row.listens:  # no log messages on the stream of a subscription (server/utilities/logging)
+        request.log_level = meta.get(LOG_LEVEL)
     extension = v.row.extension if v.row is not None else None
     if extension is not None and extension_capability(Side.CLIENT, extension) not in declared_by(request):
         breach(v, "LIB-012", f"{request.method} needs the extension {extension}, which the request does not declare")

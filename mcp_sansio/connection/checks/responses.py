@@ -29,7 +29,7 @@ from ...spec.error_codes import ERROR_DATA
 from ...spec.meta import SUBSCRIPTION_ID
 from ...spec.tasks import RELATED_TASK
 from ...types.converter import PayloadError, structure
-from ..state import End, OpenRequest, Standing, State, Verdict
+from ..state import STANDING_AFTER, OpenRequest, Standing, State, Verdict
 from .common import (
     breach,
     check_statuses,
@@ -50,7 +50,7 @@ def check_response(state: State, v: Verdict, message: JSONRPCResultResponse | JS
         v.standing = Standing.NO_ID
         return
     request = state.sides[requestor].requests.get(message.id)
-    if request is None:
+    if request is None or request.held:
         _check_unexpected(state, v, message.id)
         return
     v.standing, v.request, v.row = Standing.EXPECTED, request, request.row
@@ -63,21 +63,19 @@ def check_response(state: State, v: Verdict, message: JSONRPCResultResponse | JS
 
 def _check_unexpected(state: State, v: Verdict, request_id: RequestId) -> None:
     requestor = v.sender.other
-    ended = state.sides[requestor].ended.get(request_id)
-    if ended is not None and ended.how is End.ANSWERED:
-        v.standing = Standing.DUPLICATE
+    ledger = state.sides[requestor]
+    v.ended = ended = ledger.ended.get(request_id)
+    v.standing = Standing.UNKNOWN if ended is None else STANDING_AFTER[ended.how]
+    if v.standing is Standing.DUPLICATE:
         breach(v, "RPC-005", f"the request {short(request_id)} was answered before")
-    elif ended is not None:
-        v.standing = Standing.LATE
-    else:
-        v.standing = Standing.UNKNOWN
+    elif v.standing is Standing.UNKNOWN:
         twin = str(request_id) if type(request_id) is int else integer(request_id)
         hint = ""
-        if twin is not None and twin in state.sides[requestor].requests:
+        if twin is not None and twin in ledger.requests:
             hint = f"; {short(twin)} is, which is another type"
         if v.sender is Side.CLIENT and Era.LEGACY not in state.eras:
             breach(v, "MRTR-007", "the client wrote a response")
-        else:
+        elif hint or v.exact or not ledger.may_have_forgotten(request_id):
             breach(v, "RPC-002", f"no request with the id {short(request_id)} is in flight{hint}")
 
 
