@@ -22,7 +22,11 @@ def test_the_client_and_the_server_run(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "client.py"], cwd=tmp_path, capture_output=True, text=True, timeout=30, check=False
     )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "Hello, world! 2026-07-28\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (
+        0,
+        "[TextContent(text='Hello, world!', type='text')] 2026-07-28\n",
+        "",
+    )
 
 
 def test_they_are_short() -> None:
