@@ -603,3 +603,7 @@ def test_decoding_time_is_linear_with_unique_names(kind: str) -> None:
 @both
 def test_encoding_time_is_linear(codec: Codec) -> None:
     assert_linear(lambda size: codec.encode([{"a": [1, 2.5], "b": "x\n"}] * size), 1000)
+
+
+def test_codecs_are_named_by_their_constants() -> None:
+    assert (repr(STDLIB), repr(ORJSON)) == ("STDLIB", "ORJSON")

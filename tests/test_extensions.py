@@ -22,7 +22,7 @@ from mcp_sansio import (
     parse_message,
 )
 from mcp_sansio import types as t
-from mcp_sansio.spec import Extension, ExtensionResult, Kind, Method, Spec
+from mcp_sansio.spec import CORE, Extension, ExtensionResult, Kind, Method, Spec
 from mcp_sansio.types.base import member, payload
 
 from .samples import CLIENT_INFO, META, SERVER_INFO
@@ -128,3 +128,7 @@ def test_the_core_does_not_know_it() -> None:
     message = parse_message(data, revision=E, sender=Side.SERVER, answering="tools/call", spec=SPEC)
     assert isinstance(message, ResultMessage)
     assert message.result == JobResult("j1", result_type="job")
+
+
+def test_a_spec_shows_its_extensions_and_not_its_tables() -> None:
+    assert (repr(CORE), repr(SPEC)) == ("<Spec core>", f"<Spec {NAME}>")

@@ -23,6 +23,7 @@ from mcp_sansio import (
     RequestAnswered,
     RequestReceived,
     ResponseIgnored,
+    ServerConnection,
     UnexpectedReason,
 )
 from mcp_sansio import types as t
@@ -348,6 +349,16 @@ def test_a_legacy_client_serves_what_it_declared_and_refuses_the_rest() -> None:
 def test_arguments_that_contradict_each_other_are_refused(options: dict[str, Any], reason: str) -> None:
     with pytest.raises(LocalProtocolError, match=reason) as raised:
         ClientConnection(CLIENT_INFO, **options)
+    assert raised.value.reason is Reason.CONFIGURATION
+
+
+@pytest.mark.parametrize("kind", [ClientConnection, ServerConnection])
+@pytest.mark.parametrize(
+    ("made_with", "what"), [(("editor",), "info"), ((CLIENT_INFO, {"roots": {}}), "capabilities"), (({},), "info")]
+)
+def test_a_side_says_of_itself_what_has_a_class(kind: Any, made_with: tuple[Any, ...], what: str) -> None:
+    with pytest.raises(LocalProtocolError, match=f"{what} is made with") as raised:
+        kind(*made_with)
     assert raised.value.reason is Reason.CONFIGURATION
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from mcp_sansio import (
     Limits,
+    LocalProtocolError,
     NotificationReceived,
+    Reason,
     RequestAnswered,
     RequestReceived,
     ResponseIgnored,
@@ -123,6 +127,18 @@ def test_a_level_that_nobody_knows_is_no_level_that_was_asked_for() -> None:
         b'{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"loud","data":1}}\n'
     )
     assert event.violations == ()
+
+
+@pytest.mark.parametrize("revision", ["2025-11-25", MODERN])
+def test_we_send_no_level_that_nobody_knows(revision: str) -> None:
+    p = pair(revision)
+    p.client.request(t.CallToolRequest("slow", meta=LOG if revision == MODERN else None))
+    p.server.receive_data(p.client.data_to_send())
+    loud: Any = "loud"
+    with pytest.raises(LocalProtocolError, match="the level is one of debug, info") as raised:
+        p.server.notify(t.LoggingMessageNotification(loud, 1))
+    assert raised.value.reason is Reason.INVALID_PAYLOAD
+    assert p.server.data_to_send() == b""
 
 
 def test_the_result_of_a_task_that_names_its_task_breaks_no_rule() -> None:

@@ -235,7 +235,7 @@ class Session:
                     self.subscribed.add(subject)
             case Effect.UNSUBSCRIBE:
                 self.subscribed.discard(subject)
-            case Effect.SET_LOG_LEVEL:
+            case _:  # Effect.SET_LOG_LEVEL
                 self.log_level = subject
 
     def agree(self, result: JSONObject) -> None:
