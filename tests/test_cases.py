@@ -74,6 +74,7 @@ from .pair import (
     state_of,
     tools_result,
 )
+from .timing import least_time
 
 A, B, C, D, E = EVERY
 CLIENT, SERVER = SIDES
@@ -381,11 +382,9 @@ def test_an_array_costs_little_where_there_are_no_batches(_case: str, revision: 
 
     def seconds(data: bytes) -> float:
         conn = open_server(revision)
-        started = time.perf_counter()
-        conn.receive_data(data)
-        return time.perf_counter() - started
+        return least_time(lambda: conn.receive_data(data))
 
-    assert min(seconds(line) for _ in range(3)) < 50 * min(seconds(baseline) for _ in range(3)) + 0.005
+    assert min(seconds(line) for _ in range(3)) < 100 * min(seconds(baseline) for _ in range(3)) + 0.005
 
 
 # The envelope ---------------------------------------------------------------------------------------------------------
