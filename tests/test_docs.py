@@ -136,6 +136,9 @@ def endings() -> list[tuple[ClientConnection, Handle[Any], list[Event]]]:
         ended(conn, handle, conn.receive_eof(now=1.0))
         conn, handle = in_flight(revision, listing)
         ended(conn, handle, conn.close())
+        for answered in (False, True):
+            conn, handle = in_flight(revision, listing)
+            ended(conn, handle, conn.lose_request(handle.id, "HTTP 502", answered=answered, now=1.0))
     conn, handle = in_flight("2025-11-25", TASK)
     ended(conn, handle, conn.handle_timeout(5.0))
     conn, handle = in_flight(MODERN, t.CallToolRequest("add"))

@@ -23,6 +23,7 @@ from .events import (
     ProgressReceived,
     RequestAnswered,
     RequestCancelled,
+    RequestLost,
     RequestReceived,
     RequestTimedOut,
     ResponseIgnored,
@@ -35,11 +36,13 @@ from .events import (
 from .outgoing import Dropped, DroppedReason, Handle, Outgoing, Sent
 from .sender import ALL
 from .server import ServerConnection
+from .server_actions import Change
 from .states import ConnectionState
 
 __all__ = [
     "ALL",
     "AnswerInvalid",
+    "Change",
     "ClientConnection",
     "Connection",
     "ConnectionClosed",
@@ -64,6 +67,7 @@ __all__ = [
     "ProgressReceived",
     "RequestAnswered",
     "RequestCancelled",
+    "RequestLost",
     "RequestReceived",
     "RequestTimedOut",
     "ResponseIgnored",

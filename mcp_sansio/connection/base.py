@@ -50,6 +50,7 @@ from .events import (
     ProgressReceived,
     RequestAnswered,
     RequestCancelled,
+    RequestLost,
     RequestReceived,
     RequestTimedOut,
     ResponseIgnored,
@@ -223,6 +224,36 @@ class Connection(Actions):
         self._begin_input(now)
         data = message.encode("utf-8", "surrogatepass") if isinstance(message, str) else bytes(memoryview(message))
         return self._handle([self._reader.receive_message(data)])
+
+    def lose_request(
+        self, request_id: RequestId, detail: str, *, answered: bool = False, now: float | None = None
+    ) -> list[Event]:
+        """Note that no answer to a request of this side can come any more, though the connection goes on.
+
+        For transports that carry each request by itself, as HTTP does.
+
+        Args:
+            request_id: its id.
+            detail: what happened, in a sentence.
+            answered: whether the peer did answer, with something that is no message.
+            now: as for ``receive_data``.
+
+        Returns:
+            `AnswerInvalid` if the peer answered, else `RequestLost`; what the handshake makes of it, where it was a
+            request of the handshake; nothing if it had ended before.
+
+        Raises:
+            LocalProtocolError: as for ``receive_data``.
+        """
+        self._begin_input(now)
+        events: list[Event] = []
+        request = self._conversation.open_requests(self.side).get(request_id)
+        if request is not None:
+            self._deadlines.disarm(request_id)
+            self._conversation.end(self.side, request_id, End.ANSWERED if answered else End.CLOSED)
+            kind = AnswerInvalid if answered else RequestLost
+            self._conclude(kind(id=request_id, method=request.method, detail=detail), events)
+        return events
 
     def receive_eof(self, *, now: float | None = None) -> list[Event]:
         """Note that the peer will say nothing more. Calling it again does nothing.

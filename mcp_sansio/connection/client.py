@@ -36,7 +36,16 @@ from ..types import (
 from ..types.converter import structure
 from .base import Connection, check_snapshot
 from .checks import meta_of
-from .events import AnswerInvalid, Ending, Event, FailureReason, InputRequired, Negotiated, NegotiationFailed
+from .events import (
+    AnswerInvalid,
+    Ending,
+    Event,
+    FailureReason,
+    InputRequired,
+    Negotiated,
+    NegotiationFailed,
+    RequestLost,
+)
 from .input_required import Retry
 from .negotiation import INITIALIZES, NEXT, PROBES, Outcome, Step, common_version, read_or_none, versions_named
 from .outgoing import Handle
@@ -56,6 +65,7 @@ _FAILURES: dict[Outcome, FailureReason] = {
     Outcome.UNREADABLE: FailureReason.INVALID,
     Outcome.ERROR: FailureReason.REFUSED,
     Outcome.TIMED_OUT: FailureReason.TIMED_OUT,
+    Outcome.LOST: FailureReason.LOST,
 }
 
 
@@ -74,6 +84,8 @@ class ClientConnection(Connection):
         forwarding: for gateways: payloads stay decoded JSON (`CustomRequest`, `CustomNotification`, `CustomResult`),
             but for those that the connection itself acts on; nothing is lost, and the envelope's rules still hold.
         send_info: name the client in each modern request, as the specification recommends.
+        first_id: the id of its first request, for those who let connections follow each other and tell their requests
+            apart by id.
         spec: the method table.
 
     Raises:
@@ -95,6 +107,7 @@ class ClientConnection(Connection):
         strict_capabilities: bool = True,
         forwarding: bool = False,
         send_info: bool = True,
+        first_id: int = 1,
         spec: Spec = CORE,
     ) -> None:
         if era not in ("auto", "legacy", "modern"):
@@ -113,6 +126,7 @@ class ClientConnection(Connection):
             send_info=send_info,
             spec=spec,
         )
+        self._next_id = first_id
 
     def _set_up(self, declaration: Declaration, *, send_info: bool, **settings: Any) -> None:
         super().__init__(declaration, **settings)
@@ -366,7 +380,8 @@ class ClientConnection(Connection):
     def _check_open(self, method: str) -> None:
         super()._check_open(method)
         if self._state is ConnectionState.FAILED:
-            raise LocalProtocolError(Reason.NOT_CONNECTED, "the handshake failed: close this connection")
+            hint = "the handshake failed: close this connection and make another; an HTTPClient does so in connect()"
+            raise LocalProtocolError(Reason.NOT_CONNECTED, hint)
         if self._state is ConnectionState.OPEN:
             return
         if self._state is ConnectionState.IDLE and not self._legacy_revisions:
@@ -403,8 +418,9 @@ class ClientConnection(Connection):
         self._ending_of_handshake(v, message, events)
 
     def _conclude(self, event: Ending, events: list[Event]) -> None:
-        if isinstance(event, AnswerInvalid) and event.id == self._handshake:
-            self._proceed(Outcome.UNREADABLE, events, event.detail, event.violations)
+        if isinstance(event, AnswerInvalid | RequestLost) and event.id == self._handshake:
+            outcome = Outcome.LOST if isinstance(event, RequestLost) else Outcome.UNREADABLE
+            self._proceed(outcome, events, event.detail, event.violations)
         else:
             super()._conclude(event, events)
 

@@ -46,6 +46,7 @@ __all__ = [
     "ProgressReceived",
     "RequestAnswered",
     "RequestCancelled",
+    "RequestLost",
     "RequestReceived",
     "RequestTimedOut",
     "ResponseIgnored",
@@ -95,6 +96,8 @@ class FailureReason(Enum):
     """The server's answer cannot be read."""
     TIMED_OUT = "timed out"
     """The server did not answer in time."""
+    LOST = "lost"
+    """What carried the messages failed before the server said anything about its versions."""
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -358,6 +361,24 @@ class RequestTimedOut:
     violations: Violations = ()
 
 
+@attrs.frozen(kw_only=True, slots=False)
+class RequestLost:
+    """No answer to a request of ours can come any more, and it is over: what carried it failed.
+
+    Whether the peer has done what was asked is not known. The connection goes on.
+
+    Attributes:
+        id: the id of the request.
+        method: the method.
+        detail: what failed.
+    """
+
+    id: RequestId
+    method: str
+    detail: str
+    violations: Violations = ()
+
+
 class UnexpectedReason(Enum):
     """Why a response ends no request."""
 
@@ -424,7 +445,13 @@ class ConnectionClosed:
 
 
 Ending: TypeAlias = (
-    ResultReceived[Any] | InputRequired | ErrorReceived | AnswerInvalid | RequestTimedOut | SubscriptionEnded
+    ResultReceived[Any]
+    | InputRequired
+    | ErrorReceived
+    | AnswerInvalid
+    | RequestTimedOut
+    | RequestLost
+    | SubscriptionEnded
 )
 """How a request of this side ends; a closed connection ends all that are left (`ConnectionClosed.pending`)."""
 
@@ -435,6 +462,7 @@ ENDS: dict[type[Ending | ConnectionClosed], tuple[End, ...]] = {
     AnswerInvalid: (End.ANSWERED,),
     SubscriptionEnded: (End.ANSWERED, End.CANCELLED),
     RequestTimedOut: (End.CANCELLED, End.TIMED_OUT),
+    RequestLost: (End.CLOSED,),
     ConnectionClosed: (End.CLOSED,),
 }
 """The events that end requests of this side, and how those may have ended for the conversation.
@@ -459,6 +487,7 @@ Event: TypeAlias = (
     | ErrorReceived
     | AnswerInvalid
     | RequestTimedOut
+    | RequestLost
     | ResponseIgnored
     | MessageInvalid
     | ConnectionClosed

@@ -62,6 +62,7 @@ class Outcome(Enum):
     UNREADABLE = "a result that cannot be read"
     ERROR = "any other error"
     TIMED_OUT = "nothing in time"
+    LOST = "nothing, for what carries the messages failed"
 
 
 NEXT: dict[tuple[Step, Outcome], Step] = {
@@ -72,6 +73,7 @@ NEXT: dict[tuple[Step, Outcome], Step] = {
     (Step.PROBE, Outcome.UNREADABLE): Step.INITIALIZE,
     (Step.PROBE, Outcome.ERROR): Step.INITIALIZE,
     (Step.PROBE, Outcome.TIMED_OUT): Step.INITIALIZE_AFTER_TIMEOUT,
+    (Step.PROBE, Outcome.LOST): Step.FAILED,
     (Step.PROBE_AGAIN, Outcome.MODERN_IN_COMMON): Step.ESTABLISHED,
     (Step.PROBE_AGAIN, Outcome.LEGACY_IN_COMMON): Step.INITIALIZE,
     (Step.PROBE_AGAIN, Outcome.NOTHING_IN_COMMON): Step.FAILED,
@@ -79,6 +81,7 @@ NEXT: dict[tuple[Step, Outcome], Step] = {
     (Step.PROBE_AGAIN, Outcome.UNREADABLE): Step.FAILED,
     (Step.PROBE_AGAIN, Outcome.ERROR): Step.FAILED,
     (Step.PROBE_AGAIN, Outcome.TIMED_OUT): Step.FAILED,
+    (Step.PROBE_AGAIN, Outcome.LOST): Step.FAILED,
     (Step.INITIALIZE, Outcome.AGREED): Step.ESTABLISHED,
     (Step.INITIALIZE, Outcome.LEGACY_IN_COMMON): Step.FAILED,
     (Step.INITIALIZE, Outcome.NOTHING_IN_COMMON): Step.FAILED,
@@ -86,6 +89,7 @@ NEXT: dict[tuple[Step, Outcome], Step] = {
     (Step.INITIALIZE, Outcome.UNREADABLE): Step.FAILED,
     (Step.INITIALIZE, Outcome.ERROR): Step.FAILED,
     (Step.INITIALIZE, Outcome.TIMED_OUT): Step.FAILED,
+    (Step.INITIALIZE, Outcome.LOST): Step.FAILED,
     (Step.INITIALIZE_AFTER_TIMEOUT, Outcome.AGREED): Step.ESTABLISHED,
     (Step.INITIALIZE_AFTER_TIMEOUT, Outcome.LEGACY_IN_COMMON): Step.FAILED,
     (Step.INITIALIZE_AFTER_TIMEOUT, Outcome.NOTHING_IN_COMMON): Step.FAILED,
@@ -93,6 +97,7 @@ NEXT: dict[tuple[Step, Outcome], Step] = {
     (Step.INITIALIZE_AFTER_TIMEOUT, Outcome.UNREADABLE): Step.FAILED,
     (Step.INITIALIZE_AFTER_TIMEOUT, Outcome.ERROR): Step.FAILED,
     (Step.INITIALIZE_AFTER_TIMEOUT, Outcome.TIMED_OUT): Step.FAILED,
+    (Step.INITIALIZE_AFTER_TIMEOUT, Outcome.LOST): Step.FAILED,
 }
 
 

@@ -11,13 +11,13 @@ import attrs
 
 from ..jsonrpc import JSONObject, JSONRPCMessage, RequestId, is_array, parse_message
 from ..types import Result
-from .events import ENDS, ConnectionClosed, Event, ResultReceived
+from .events import ENDS, ConnectionClosed, Ending, ResultReceived
 
 __all__ = ["Dropped", "DroppedReason", "Handle", "Outgoing", "Sent", "message_from_json"]
 
 R = TypeVar("R", bound=Result)
 
-_ENDINGS = tuple(ENDS)
+_ENDINGS = cast("tuple[type[Ending], ...]", tuple(ENDS))
 _ANY_LENGTH = 2**63
 
 
@@ -103,15 +103,16 @@ class Handle(Generic[R]):
     method: str
     result_type: type[R]
 
-    def ended_by(self, event: Event) -> bool:
+    def ended_by(self, event: object) -> bool:
         """Whether *event* is the end of this request, whatever it is; one `Event` is the end of each."""
         if isinstance(event, ConnectionClosed):
             return any(pending.id == self.id for pending in event.pending)
         return isinstance(event, _ENDINGS) and event.id == self.id
 
-    def answered_by(self, event: Event) -> TypeGuard[ResultReceived[R]]:
+    def answered_by(self, event: object) -> TypeGuard[ResultReceived[R]]:
         """Whether *event* brings the result of this request."""
-        return isinstance(event, ResultReceived) and event.id == self.id and isinstance(event.result, self.result_type)
+        given: Any = event
+        return isinstance(event, ResultReceived) and given.id == self.id and isinstance(given.result, self.result_type)
 
 
 Answer: TypeAlias = Sent | Dropped

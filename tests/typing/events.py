@@ -24,6 +24,7 @@ from mcp_sansio import (
     ProgressReceived,
     RequestAnswered,
     RequestCancelled,
+    RequestLost,
     RequestMessage,
     RequestReceived,
     RequestTimedOut,
@@ -50,7 +51,7 @@ def every_event_is_named(event: Event) -> str:
             return "progress"
         case SubscriptionOpened() | SubscriptionAcknowledged() | SubscriptionEnded():
             return "subscriptions"
-        case ResultReceived() | InputRequired() | ErrorReceived() | AnswerInvalid() | RequestTimedOut():
+        case ResultReceived() | InputRequired() | ErrorReceived() | AnswerInvalid() | RequestTimedOut() | RequestLost():
             return "the end of a request"
         case ResponseIgnored():
             return "late"
