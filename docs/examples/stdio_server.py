@@ -13,6 +13,11 @@ from typing import Any
 from mcp_sansio import LEGACY_REVISIONS, ConnectionState, ErrorCode, Event, RequestReceived, ServerConnection
 from mcp_sansio import types as t
 
+INFO = t.Implementation("example", "1.0")
+CAPABILITIES = t.ServerCapabilities(
+    tools=t.ToolsCapability(), resources=t.ResourcesCapability(), prompts=t.PromptsCapability(), completions={}
+)
+
 
 class NoSuchThing(Exception):
     """The client names something that this server does not have."""
@@ -61,7 +66,7 @@ def call_tool(name: str, arguments: dict[str, Any]) -> t.CallToolResult:
 
 
 def answer(request: t.AnyRequest) -> t.Result:
-    """The result of a request. The library answers the handshake, pings, and what `main` does not declare."""
+    """The result of a request. The library answers the handshake, pings, and what `CAPABILITIES` do not declare."""
     match request:
         case t.ListToolsRequest():
             return t.ListToolsResult([t.Tool(n, s, description=f.__doc__) for n, (f, s) in TOOLS.items()])
@@ -102,10 +107,7 @@ def serve(server: ServerConnection, event: Event) -> None:
 def main() -> None:
     """Serve until the client closes our input."""
     wire, sys.stdout = sys.stdout.buffer, sys.stderr  # so that a print() gets between no messages
-    capabilities = t.ServerCapabilities(
-        tools=t.ToolsCapability(), resources=t.ResourcesCapability(), prompts=t.PromptsCapability(), completions={}
-    )
-    server = ServerConnection(t.Implementation("example", "1.0"), capabilities)
+    server = ServerConnection(INFO, CAPABILITIES)
     with open(sys.stdin.fileno(), "rb", buffering=0, closefd=False) as pipe:
         while server.state is ConnectionState.OPEN:
             data = pipe.read(65536)

@@ -1,4 +1,8 @@
-"""The official SDK's client: ``mcp_client.py MODE COMMAND...`` prints what it got from the server, as JSON."""
+"""The official SDK's client: ``mcp_client.py MODE COMMAND...`` prints what it got from the server, as JSON.
+
+With URLs instead of the command it goes there. Of several modes, with commas between them, each has a client for each
+URL, all at once, and there is a list of what they got.
+"""
 
 import asyncio
 import json
@@ -20,7 +24,8 @@ async def code_of(call: Awaitable[Any]) -> int | None:
 
 
 async def main(mode: str, command: list[str]) -> dict[str, Any]:
-    server = StdioServerParameters(command=command[0], args=command[1:])
+    is_url = command[0].startswith("http:")
+    server = command[0] if is_url else StdioServerParameters(command=command[0], args=command[1:])
     async with Client(server, mode=mode, read_timeout_seconds=20) as client:
         big = await client.call_tool("echo", {"text": "x" * 2**20})
         bad = await client.call_tool("add", {"a": "1"})
@@ -49,5 +54,11 @@ async def main(mode: str, command: list[str]) -> dict[str, Any]:
         }
 
 
+async def together(modes: list[str], command: list[str]) -> Any:
+    servers = [[url] for url in command] if command[0].startswith("http:") else [command]
+    got = await asyncio.gather(*(main(mode, server) for server in servers for mode in modes))
+    return got if len(got) > 1 else got[0]
+
+
 if __name__ == "__main__":
-    print(json.dumps(asyncio.run(main(sys.argv[1], sys.argv[2:]))))
+    print(json.dumps(asyncio.run(together(sys.argv[1].split(","), sys.argv[2:]))))

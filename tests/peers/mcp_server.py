@@ -1,4 +1,6 @@
-"""A server written with the official SDK, on stdin and stdout."""
+"""A server written with the official SDK, on stdin and stdout, or over HTTP: ``mcp_server.py [PORT]``."""
+
+import sys
 
 from mcp.server.mcpserver import MCPServer
 
@@ -36,4 +38,7 @@ def greet(name: str) -> str:
 
 
 if __name__ == "__main__":
-    server.run("stdio")
+    if len(sys.argv) > 1:
+        server.run("streamable-http", port=int(sys.argv[1]))
+    else:
+        server.run("stdio")
