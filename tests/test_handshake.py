@@ -102,6 +102,7 @@ def test_a_discover_result_with_a_version_in_common_is_modern() -> None:
     assert client.state is ConnectionState.OPEN
     assert client.instructions == "be kind"
     assert client.peer_info == t.Implementation("s", "2")
+    assert client.peer_capabilities == t.ServerCapabilities(tools=t.ToolsCapability())
     client.request(t.ListToolsRequest())
     with pytest.raises(LocalProtocolError) as raised:
         client.request(t.ListPromptsRequest())
