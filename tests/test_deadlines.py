@@ -655,3 +655,14 @@ def test_a_rule_is_never_broken_by_a_time_out() -> None:
             events += p.pump(now)
         assert drawn(events) == []
         assert p.client.conversation.shared() == p.server.conversation.shared()
+
+
+def test_what_is_left_when_most_were_disarmed_is_in_order() -> None:
+    """Stale entries are swept out now and then, which must not disturb the order of the others."""
+    deadlines = Deadlines()
+    for number in range(200):
+        deadlines.arm(number, 0, 1000 - number)
+    for number in range(60, 199):
+        deadlines.disarm(number)
+    deadlines.disarm(199)
+    assert [deadlines.pop_due(1000) for _ in range(61)] == [*range(59, -1, -1), None]
