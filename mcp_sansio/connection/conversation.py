@@ -23,7 +23,7 @@ from ..jsonrpc import (
     is_object,
 )
 from ..limits import Limits
-from ..spec import CORE, NEXT_PHASE, REVISIONS, Era, Handshake, Phase, Side, Spec, declared, of_era
+from ..spec import CORE, NEXT_PHASE, REVISIONS, Era, Handshake, Phase, Side, Spec, Tells, declared, of_era
 from ..types import CreateTaskResult, DiscoverResult
 from ..types.converter import unstructure
 from .checks import check_notification, check_request, check_response, may_send
@@ -207,18 +207,15 @@ class Conversation:
         if row is not None and row.once and state.session.phase in row.phases and v.payload is not None:
             state.session.phase = NEXT_PHASE[state.session.phase, Handshake.INITIALIZED]
         self._learn(v)
-        if request is None:
+        if request is None or row is None:
             return
         params = message.params or {}
-        match message.method:
-            case "notifications/cancelled":
-                self._end(request, End.CANCELLED)
-            case "notifications/progress":
-                request.progress = max(params["progress"], request.progress or params["progress"])
-            case "notifications/subscriptions/acknowledged":
-                request.filter = params["notifications"]
-            case _:
-                pass  # told by a subscription
+        if row.tells is Tells.CANCELLED:
+            self._end(request, End.CANCELLED)
+        elif row.tells is Tells.PROGRESS:
+            request.progress = max(params["progress"], request.progress or params["progress"])
+        elif row.tells is Tells.ACKNOWLEDGED:
+            request.filter = params["notifications"]
 
     def _answered(self, v: Verdict, message: JSONRPCResultResponse | JSONRPCErrorResponse) -> None:
         request, session = v.request, self._state.session

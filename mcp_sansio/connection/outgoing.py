@@ -9,8 +9,8 @@ from typing import Any, Generic, TypeAlias, TypeGuard, TypeVar, cast
 
 import attrs
 
-from ..jsonrpc import JSONObject, JSONRPCMessage, RequestId, is_array, parse_message
-from ..types import Result
+from ..jsonrpc import JSONObject, JSONRPCMessage, JSONRPCNotification, RequestId, is_array, parse_message
+from ..types import CancelledNotification, Result
 from .events import ENDS, ConnectionClosed, Ending, ResultReceived
 
 __all__ = ["Dropped", "DroppedReason", "Handle", "Outgoing", "Sent", "message_from_json"]
@@ -42,6 +42,15 @@ class Outgoing:
     def text(self) -> str:
         """The message as text, as WebSocket carries it."""
         return self.data.decode()
+
+    @property
+    def cancels(self) -> RequestId | None:
+        """The id of the request that it gives up, or of the subscription that it ends; None where it does neither."""
+        message = self.message
+        if not isinstance(message, JSONRPCNotification) or message.method != CancelledNotification.method:
+            return None
+        request_id = (message.params or {}).get("requestId")
+        return request_id if isinstance(request_id, str | int) else None
 
     def to_json(self) -> JSONObject:
         """The message as plain JSON."""

@@ -11,7 +11,7 @@ from ..connection.checks import meta_of
 from ..jsonrpc import JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, RequestId
 from ..spec import MODERN_REVISIONS, Side, is_modern
 from ..spec.meta import PROTOCOL_VERSION as VERSION_KEY
-from ..types import CancelledNotification, DiscoverRequest, InitializedNotification, InitializeRequest
+from ..types import DiscoverRequest, InitializedNotification, InitializeRequest
 from .client_flows import ClientExchange, Flow, Flows, Purpose
 from .client_tools import ToolHeaders
 from .headers import LAST_EVENT_ID, PROTOCOL_VERSION, SESSION_ID, HeaderError, request_headers
@@ -83,7 +83,7 @@ class HTTPSender:
 
     def _post(self, outgoing: Outgoing) -> None:
         flow = self._flow(Purpose.POST, outgoing)
-        if self._cancels(flow.messages[0], outgoing):
+        if self._cancels(outgoing):
             return
         requests = [message for message in flow.messages if isinstance(message, JSONRPCRequest)]
         if not self._mirror(flow):
@@ -97,12 +97,11 @@ class HTTPSender:
         self._posts.update(dict.fromkeys(flow.waiting, flow))
         self._flows.start(flow)
 
-    def _cancels(self, message: JSONRPCMessage, outgoing: Outgoing) -> bool:
+    def _cancels(self, outgoing: Outgoing) -> bool:
         """Whether giving up a stream says all that a cancel has to say; the stream is given up then."""
-        if not isinstance(message, JSONRPCNotification) or message.method != CancelledNotification.method:
+        if outgoing.cancels is None:
             return False
-        request_id = (message.params or {}).get("requestId")
-        flow = self._posts.get(request_id) if isinstance(request_id, str | int) else None
+        flow = self._posts.get(outgoing.cancels)
         never_started = flow is not None and self._drop(flow)
         return never_started or outgoing.closes_stream is not None
 

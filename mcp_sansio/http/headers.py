@@ -17,6 +17,7 @@ import attrs
 from ..jsonrpc import JSONObject, JSONRPCMessage, JSONRPCRequest, is_array, is_object
 from ..spec import is_modern
 from ..spec.meta import PROTOCOL_VERSION as VERSION_KEY
+from ..types import InitializeRequest
 from .values import Headers
 
 __all__ = [
@@ -278,7 +279,8 @@ def request_headers(
     Raises:
         HeaderError: a value can't be written in a header.
     """
-    if revision < _VERSION_SINCE or (isinstance(message, JSONRPCRequest) and message.method == "initialize"):
+    initializes = isinstance(message, JSONRPCRequest) and message.method == InitializeRequest.method
+    if revision < _VERSION_SINCE or initializes:
         return []  # initialize negotiates the version in its body
     headers = [(PROTOCOL_VERSION, revision)]
     if is_modern(revision) and isinstance(message, JSONRPCRequest):

@@ -75,7 +75,7 @@ class ModernExchange(Exchange):
             else:
                 self.write(outgoing.data)
                 self.end()
-        elif self.is_open and not _is_cancelled(outgoing):
+        elif self.is_open and outgoing.cancels is None:
             self.write(outgoing.data)
             self.check_waiting()
 
@@ -95,9 +95,3 @@ class ModernExchange(Exchange):
         cancelled = {"requestId": self._request_id, "reason": reason}
         cancel = JSONRPCNotification(CancelledNotification.method, cancelled)
         return [*self._own.receive_message(STDLIB.encode(message_to_json(cancel))), *self._own.close()]
-
-
-def _is_cancelled(outgoing: Outgoing) -> bool:
-    """Whether it says that a subscription has ended, which the end of the stream says here."""
-    message = outgoing.message
-    return isinstance(message, JSONRPCNotification) and message.method == CancelledNotification.method

@@ -14,7 +14,6 @@ from ..connection import Change, Event, MessageInvalid, Outgoing, ServerConnecti
 from ..jsonrpc import (
     JSONObject,
     JSONRPCErrorResponse,
-    JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
     JSONRPCResultResponse,
@@ -22,7 +21,6 @@ from ..jsonrpc import (
 )
 from ..limits import Limits
 from ..spec import ErrorCode
-from ..types import CancelledNotification
 from .event_store import EventStore
 from .exchange import Accepts, Exchange
 from .headers import SESSION_ID
@@ -305,11 +303,7 @@ class Session:
 
     def _asked_on(self, outgoing: Outgoing) -> _Stream | None:
         """The stream that brought the request which a message takes back."""
-        message = outgoing.message
-        if not isinstance(message, JSONRPCNotification) or message.method != CancelledNotification.method:
-            return None
-        request_id = (message.params or {}).get("requestId")
-        return next((stream for stream in self._streams.values() if request_id in stream.asked), None)
+        return next((stream for stream in self._streams.values() if outgoing.cancels in stream.asked), None)
 
     def _listening(self) -> list[_Stream]:
         return [stream for stream in self._streams.values() if stream.listens]

@@ -17,6 +17,7 @@ from ..jsonrpc import (
     is_object,
 )
 from ..spec import LEGACY_REVISIONS, ErrorCode, Side, declared, is_modern
+from ..types import DiscoverRequest, InitializeRequest
 from .observation import Asked, Happening, Observation
 
 __all__ = ["Facts", "Listing", "Sample", "Session", "Unanswered"]
@@ -206,7 +207,7 @@ class Facts:
 
     def note_unanswered(self, asked: Asked, t: float | None, *, over: bool) -> None:
         """Note that a request got no answer until *t*."""
-        probe = asked.method == "server/discover" and self.session.answered is not None
+        probe = asked.method == DiscoverRequest.method and self.session.answered is not None
         if probe or not asked.due:
             return
         self.unanswered_count[asked.sender] += 1
@@ -263,7 +264,7 @@ class Facts:
         supported: Any = data.get("supported") if is_object(data) else None
         if is_array(supported):
             self.session.supported = tuple(name[:80] for name in supported[:_KEPT] if isinstance(name, str))
-        if asked.method == "initialize" or error.code == ErrorCode.UNSUPPORTED_PROTOCOL_VERSION:
+        if asked.method == InitializeRequest.method or error.code == ErrorCode.UNSUPPORTED_PROTOCOL_VERSION:
             self.session.refusal = f"{error.message[:200]!a} ({error.code})"
         self.note_failed(asked)
 

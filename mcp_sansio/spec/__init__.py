@@ -14,7 +14,7 @@ from .capabilities import CAPABILITIES, NEEDS_BY_PARAMS, Capability, NeedByParam
 from .error_codes import RESERVED_CODES, ErrorCode, ReservedCodes
 from .extensions import Extension, ExtensionResult
 from .lifecycle import ANY_PHASE, NEXT_PHASE, OUT_OF_PHASE, Handshake, OutOfPhase, Phase
-from .methods import METHODS, Effect, Kind, Method
+from .methods import METHODS, Effect, Kind, Method, Tells
 from .revisions import (
     ALL_REVISIONS,
     LATEST_LEGACY,
@@ -65,6 +65,7 @@ __all__ = [
     "Rule",
     "Side",
     "Spec",
+    "Tells",
     "Violation",
     "declared",
     "extension_capability",

@@ -16,7 +16,7 @@ from ..jsonrpc import JSONObject, is_object
 from .lifecycle import ANY_PHASE, Phase
 from .revisions import Side, is_modern
 
-__all__ = ["METHODS", "Effect", "Kind", "Method"]
+__all__ = ["METHODS", "Effect", "Kind", "Method", "Tells"]
 
 
 class Kind(Enum):
@@ -32,6 +32,19 @@ class Effect(Enum):
     SUBSCRIBE = "subscribe"
     UNSUBSCRIBE = "unsubscribe"
     SET_LOG_LEVEL = "set log level"
+
+
+class Tells(Enum):
+    """What a notification tells of a request in flight."""
+
+    CANCELLED = "cancelled"
+    """That its sender gives it up, or that the server ends a subscription."""
+    PROGRESS = "progress"
+    """How far it has got."""
+    LOG = "log"
+    """What happens while it is served."""
+    ACKNOWLEDGED = "acknowledged"
+    """What a subscription will tell of."""
 
 
 @attrs.frozen(eq=False)
@@ -69,6 +82,7 @@ class Method:
         subject: the member of its params that says what ``effect`` is about.
         listens: whether it opens a subscription, on which notifications come until it is answered.
         extension: the extension that it belongs to; None for the core protocol.
+        tells: what it tells of a request.
         filter: the member of a subscription's filter that lets this notification through.
     """
 
@@ -100,6 +114,7 @@ class Method:
     effect: Effect | None = None
     subject: str = ""
     listens: bool = False
+    tells: Tells | None = None
     filter: str | None = None
     extension: str | None = None
 
@@ -264,8 +279,8 @@ METHODS: tuple[Method, ...] = (
         once=True,
         inspected=True,
     ),
-    _notification(_CLIENT, t.CancelledNotification, inspected=True),
-    _notification(_CLIENT, t.ProgressNotification, until=_D, inspected=True),
+    _notification(_CLIENT, t.CancelledNotification, tells=Tells.CANCELLED, inspected=True),
+    _notification(_CLIENT, t.ProgressNotification, tells=Tells.PROGRESS, until=_D, inspected=True),
     _notification(
         _CLIENT,
         t.RootsListChangedNotification,
@@ -274,11 +289,12 @@ METHODS: tuple[Method, ...] = (
         phases=frozenset({Phase.OPERATION}),
     ),
     # Notifications of the server
-    _notification(_SERVER, t.CancelledNotification, inspected=True),
-    _notification(_SERVER, t.ProgressNotification, inspected=True),
+    _notification(_SERVER, t.CancelledNotification, tells=Tells.CANCELLED, inspected=True),
+    _notification(_SERVER, t.ProgressNotification, tells=Tells.PROGRESS, inspected=True),
     _notification(
         _SERVER,
         t.LoggingMessageNotification,
+        tells=Tells.LOG,
         needs="server.logging",
         undeclared_rule="CAP-004",
         inspected=True,
@@ -302,6 +318,6 @@ METHODS: tuple[Method, ...] = (
         needs="server.resources.subscribe",
         filter="resourceSubscriptions",
     ),
-    _notification(_SERVER, t.SubscriptionsAcknowledgedNotification, since=_E, inspected=True),
+    _notification(_SERVER, t.SubscriptionsAcknowledgedNotification, tells=Tells.ACKNOWLEDGED, since=_E, inspected=True),
     _notification(_SERVER, t.ElicitationCompleteNotification, since=_D, until=_D, needs="client.elicitation.url"),
 )

@@ -15,6 +15,7 @@ from ...spec import (
     Kind,
     Phase,
     Side,
+    Tells,
     is_modern,
 )
 from ...spec.meta import SUBSCRIPTION_ID
@@ -40,7 +41,9 @@ def check_notification(state: State, v: Verdict, message: JSONRPCNotification) -
     """Judge a notification."""
     params = message.params or {}
     meta = meta_of(params)
-    subject = _subject(state, v, message.method, params)
+    rows = state.spec.rows(v.sender, message.method)
+    find = _SUBJECTS.get(rows[0].tells) if rows else None
+    subject = find(state, v, params) if find is not None else None
     if subject is not None:
         v.revision, v.modern = subject.revision, is_modern(subject.revision)
     elif _is_modern_notification(state, v, message.method, meta):
@@ -59,7 +62,7 @@ def check_notification(state: State, v: Verdict, message: JSONRPCNotification) -
         _check_subscription(state, v, params, meta)
     if v.row.statuses is not None:
         check_statuses(state, v, [params])
-    check = _NOTIFICATIONS.get(v.row.name)
+    check = _CHECKS.get(v.row.tells)
     if check is not None:
         check(state, v, params)
 
@@ -79,28 +82,29 @@ def _is_modern_notification(state: State, v: Verdict, method: str, meta: JSONObj
     return not rows or any(row.until is None for row in rows)
 
 
-def _subject(state: State, v: Verdict, method: str, params: JSONObject) -> OpenRequest | None:
-    """The open request that a notification is about, which tells its era."""
-    if method == "notifications/cancelled":
-        rid = params.get("requestId")
-        if not is_id(rid, state.id_length):
-            return None
-        own = state.sides[v.sender].requests.get(rid)
-        if own is not None or v.sender is Side.CLIENT:
-            return own
-        clients = state.sides[Side.CLIENT].requests.get(rid)
-        return clients if clients is not None and clients.row is not None and clients.row.listens else None
-    if method == "notifications/progress":
-        token = params.get("progressToken")
-        return state.sides[v.sender.other].tokens.get(token) if is_id(token, state.id_length) else None
-    return None
+def _cancelled(state: State, v: Verdict, params: JSONObject) -> OpenRequest | None:
+    """The request that is given up: one of the sender's, or a subscription that the server ends."""
+    rid = params.get("requestId")
+    if not is_id(rid, state.id_length):
+        return None
+    own = state.sides[v.sender].requests.get(rid)
+    if own is not None or v.sender is Side.CLIENT:
+        return own
+    clients = state.sides[Side.CLIENT].requests.get(rid)
+    return clients if clients is not None and clients.row is not None and clients.row.listens else None
+
+
+def _reported(state: State, v: Verdict, params: JSONObject) -> OpenRequest | None:
+    """The request whose progress is reported."""
+    token = params.get("progressToken")
+    return state.sides[v.sender.other].tokens.get(token) if is_id(token, state.id_length) else None
 
 
 def _check_cancelled(state: State, v: Verdict, params: JSONObject) -> None:
     rid = params.get("requestId", ABSENT)
     if rid is ABSENT:
         return
-    request = _subject(state, v, "notifications/cancelled", params)
+    request = _cancelled(state, v, params)
     if request is None:
         subscription = v.modern and v.sender is Side.SERVER
         ledger = state.sides[Side.CLIENT if subscription else v.sender]
@@ -196,9 +200,15 @@ def _subscription(state: State, v: Verdict, meta: JSONObject) -> OpenRequest | N
     return None
 
 
-_NOTIFICATIONS: Mapping[str, Callable[[State, Verdict, JSONObject], None]] = {
-    "notifications/cancelled": _check_cancelled,
-    "notifications/progress": _check_progress,
-    "notifications/message": _check_log_message,
-    "notifications/subscriptions/acknowledged": _check_acknowledged,
+_SUBJECTS: Mapping[Tells | None, Callable[[State, Verdict, JSONObject], OpenRequest | None]] = {
+    Tells.CANCELLED: _cancelled,
+    Tells.PROGRESS: _reported,
+}
+"""How the open request that a notification is about is found, which tells its era."""
+
+_CHECKS: Mapping[Tells | None, Callable[[State, Verdict, JSONObject], None]] = {
+    Tells.CANCELLED: _check_cancelled,
+    Tells.PROGRESS: _check_progress,
+    Tells.LOG: _check_log_message,
+    Tells.ACKNOWLEDGED: _check_acknowledged,
 }
