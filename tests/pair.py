@@ -27,7 +27,16 @@ Connection: TypeAlias = ClientConnection | ServerConnection
 MODERN = "2026-07-28"
 LEGACY = LEGACY_REVISIONS
 EVERY = ALL_REVISIONS
-SIDES = (Side.CLIENT, Side.SERVER)
+SIDES = CLIENT, SERVER = (Side.CLIENT, Side.SERVER)
+A, B, C, D, E = EVERY
+
+every_revision = pytest.mark.parametrize("revision", EVERY)
+every_legacy = pytest.mark.parametrize("revision", LEGACY)
+both_sides = pytest.mark.parametrize("side", SIDES, ids=lambda side: side.value)
+every_requestor = pytest.mark.parametrize(
+    ("side", "revision"), [*((CLIENT, revision) for revision in EVERY), *((SERVER, revision) for revision in LEGACY)]
+)
+"""Every side that sends requests, in every revision."""
 
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"

@@ -14,10 +14,12 @@ from mcp_sansio.recording import Chunk, Ended, Record, read_record
 
 from .pair import (
     CAPABILITIES_KEY,
+    CLIENT,
     INITIALIZED,
     JSON,
     LOG_LEVEL_KEY,
     MODERN,
+    SERVER,
     SUBSCRIPTION_KEY,
     discover_result,
     encode,
@@ -32,7 +34,6 @@ from .pair import (
 )
 from .test_rules import Unterminated, Wrong, receive
 
-CLIENT, SERVER = Side.CLIENT, Side.SERVER
 LATEST = "2025-11-25"
 REAL = sorted(Path(__file__).with_name("recordings").glob("*.jsonl"))
 """Recordings of official clients and servers."""

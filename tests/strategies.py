@@ -22,6 +22,27 @@ PAYLOADS: tuple[type[Any], ...] = tuple(
 FREE = (t.CustomRequest, t.CustomNotification, t.UnknownContent)
 """Classes whose members the specification doesn't say."""
 
+UNNAMED: dict[type[Any], tuple[str, ...]] = {
+    t.RootsCapability: ("ClientCapabilities", "roots"),
+    t.SamplingCapability: ("ClientCapabilities", "sampling"),
+    t.ElicitationCapability: ("ClientCapabilities", "elicitation"),
+    t.ClientTasksCapability: ("ClientCapabilities", "tasks"),
+    t.ClientTasksRequestsCapability: ("ClientCapabilities", "tasks", "requests"),
+    t.TasksSamplingCapability: ("ClientCapabilities", "tasks", "requests", "sampling"),
+    t.TasksElicitationCapability: ("ClientCapabilities", "tasks", "requests", "elicitation"),
+    t.PromptsCapability: ("ServerCapabilities", "prompts"),
+    t.ResourcesCapability: ("ServerCapabilities", "resources"),
+    t.ToolsCapability: ("ServerCapabilities", "tools"),
+    t.ServerTasksCapability: ("ServerCapabilities", "tasks"),
+    t.ServerTasksRequestsCapability: ("ServerCapabilities", "tasks", "requests"),
+    t.TasksToolsCapability: ("ServerCapabilities", "tasks", "requests", "tools"),
+    t.RequestedSchema: ("ElicitRequestFormParams", "requestedSchema"),
+    t.UntitledItems: ("UntitledMultiSelectEnumSchema", "items"),
+    t.TitledItems: ("TitledMultiSelectEnumSchema", "items"),
+    t.EnumOption: ("TitledSingleSelectEnumSchema", "oneOf", "[]"),
+}
+"""Classes for what neither the schemas nor mcp-types give a name of its own: a class, and members from there on."""
+
 json_objects = testing.json_objects()
 
 

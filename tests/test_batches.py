@@ -29,11 +29,14 @@ from mcp_sansio import (
 from mcp_sansio import types as t
 
 from .pair import (
+    CLIENT,
     EVERY,
     INITIALIZED,
     JSON,
     LEGACY,
     MODERN,
+    SERVER,
+    both_sides,
     case,
     client,
     drawn,
@@ -54,8 +57,6 @@ from .pair import (
 from .timing import assert_linear
 
 B = "2025-03-26"
-CLIENT, SERVER = Side.CLIENT, Side.SERVER
-both_sides = pytest.mark.parametrize("side", Side, ids=lambda side: side.value)
 
 
 def moved(conn: Any) -> Any:
@@ -273,17 +274,18 @@ def test_what_is_sent_as_one_arrives_in_order_and_ends_one_by_one(data: Any, sid
     assert len({handle.id for handle in handles}) == len(handles)
     (outgoing,) = us.messages_to_send()
     assert [part["method"] for part in json.loads(outgoing.data)] == [message.method for message in messages]
-    assert len(outgoing.message) == len(messages)  # type: ignore[arg-type]
+    assert isinstance(outgoing.message, tuple)
+    assert len(outgoing.message) == len(messages)
     assert (outgoing.related, outgoing.closes_stream) == (None, None)
-    events = them.receive_message(outgoing.data)
-    assert [event.method for event in events] == [message.method for message in messages]  # type: ignore[union-attr]
+    events: list[Any] = them.receive_message(outgoing.data)
+    assert [event.method for event in events] == [message.method for message in messages]
     assert drawn(events) == []
     for event in events:
         if isinstance(event, RequestReceived):
             them.respond(event.id, RESULTS[event.method])
-    answers = us.receive_data(them.data_to_send())
+    answers: list[Any] = us.receive_data(them.data_to_send())
     assert drawn(answers) == []
-    assert Counter(event.id for event in answers) == Counter(handle.id for handle in handles)  # type: ignore[union-attr]
+    assert Counter(event.id for event in answers) == Counter(handle.id for handle in handles)
     assert all(any(handle.answered_by(event) for event in answers) for handle in handles)
     assert p.client.conversation.shared() == p.server.conversation.shared()
 

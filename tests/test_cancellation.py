@@ -29,19 +29,24 @@ from mcp_sansio import (
 from mcp_sansio import types as t
 
 from .pair import (
+    CLIENT,
     EVERY,
     INITIALIZED,
     JSON,
-    LEGACY,
     LOG_LEVEL_KEY,
     MODERN,
+    SERVER,
     Connection,
+    D,
     Pair,
     case,
     client,
     drawn,
     encode,
     error,
+    every_legacy,
+    every_requestor,
+    every_revision,
     feed,
     initialize,
     notification,
@@ -53,14 +58,6 @@ from .pair import (
     server,
     state_of,
     tools_result,
-)
-
-A, B, C, D, E = EVERY
-CLIENT, SERVER = Side.CLIENT, Side.SERVER
-every_revision = pytest.mark.parametrize("revision", EVERY)
-every_legacy = pytest.mark.parametrize("revision", LEGACY)
-every_requestor = pytest.mark.parametrize(
-    ("side", "revision"), [*((CLIENT, revision) for revision in EVERY), *((SERVER, revision) for revision in LEGACY)]
 )
 
 

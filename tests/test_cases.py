@@ -41,6 +41,7 @@ from mcp_sansio.jsonrpc import JSONRPCNotification, JSONRPCRequest
 
 from .pair import (
     CAPABILITIES_KEY,
+    CLIENT,
     EVERY,
     INFO,
     INFO_KEY,
@@ -49,16 +50,25 @@ from .pair import (
     LEGACY,
     LOG_LEVEL_KEY,
     MODERN,
+    SERVER,
     SIDES,
     SUBSCRIPTION_KEY,
     VERSION_KEY,
+    A,
+    B,
+    C,
     Connection,
+    D,
+    E,
+    both_sides,
     case,
     client,
     discover_result,
     drawn,
     encode,
     error,
+    every_legacy,
+    every_revision,
     feed,
     initialize,
     initialize_result,
@@ -76,13 +86,8 @@ from .pair import (
 )
 from .timing import least_time
 
-A, B, C, D, E = EVERY
-CLIENT, SERVER = SIDES
 CODECS = pytest.mark.parametrize("codec", [STDLIB, ORJSON], ids=lambda c: c.name)
-every_revision = pytest.mark.parametrize("revision", EVERY)
 some_revisions = pytest.mark.parametrize("revision", [B, D, MODERN])  # with batches, the last legacy one, modern
-every_legacy = pytest.mark.parametrize("revision", LEGACY)
-both_sides = pytest.mark.parametrize("side", SIDES, ids=lambda s: s.value)
 
 
 def opened(side: Side, revision: str, **settings: Any) -> Connection:

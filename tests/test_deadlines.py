@@ -31,17 +31,23 @@ from mcp_sansio.connection.deadlines import Deadlines
 from mcp_sansio.jsonrpc import JSONRPCNotification
 
 from .pair import (
+    CLIENT,
     EVERY,
     INITIALIZED,
     JSON,
     LEGACY,
     MODERN,
     SUBSCRIPTION_KEY,
+    A,
+    B,
     Connection,
+    D,
     case,
     client,
     drawn,
     error,
+    every_requestor,
+    every_revision,
     feed,
     initialize,
     notification,
@@ -54,14 +60,6 @@ from .pair import (
     tools_result,
 )
 from .timing import assert_linear, least_time
-
-A, B, C, D, E = EVERY
-CLIENT, SERVER = Side.CLIENT, Side.SERVER
-every_revision = pytest.mark.parametrize("revision", EVERY)
-every_requestor = pytest.mark.parametrize(
-    ("side", "revision"), [*((CLIENT, revision) for revision in EVERY), *((SERVER, revision) for revision in LEGACY)]
-)
-"""Every side that sends requests, in every revision."""
 
 
 def asking(side: Side, revision: str) -> tuple[Connection, t.Request[Any]]:

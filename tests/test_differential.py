@@ -28,7 +28,7 @@ from mcp_sansio.jsonrpc import ABSENT
 from mcp_sansio.types.base import Payload
 from mcp_sansio.types.converter import PayloadError, structure, unstructure
 
-from .strategies import FREE, PAYLOADS, REVISIONS, existing, payloads
+from .strategies import FREE, PAYLOADS, REVISIONS, UNNAMED, existing, payloads
 
 mcp_types = pytest.importorskip("mcp_types", reason="needs mcp-types 2.3 or later")
 
@@ -60,25 +60,9 @@ NAMES: dict[type[Any], str] = {
 VERSION_FREE: dict[type[Any], Any] = {t.CreateMessageResult: methods.MONOLITH_RESULTS["sampling/createMessage"]}
 # Classes whose models have made-up names: a model, and members from there on.
 PLACES: dict[type[Any], tuple[str, ...]] = {
-    t.RootsCapability: ("ClientCapabilities", "roots"),
-    t.SamplingCapability: ("ClientCapabilities", "sampling"),
-    t.ElicitationCapability: ("ClientCapabilities", "elicitation"),
-    t.ClientTasksCapability: ("ClientCapabilities", "tasks"),
-    t.ClientTasksRequestsCapability: ("ClientCapabilities", "tasks", "requests"),
-    t.TasksSamplingCapability: ("ClientCapabilities", "tasks", "requests", "sampling"),
-    t.TasksElicitationCapability: ("ClientCapabilities", "tasks", "requests", "elicitation"),
-    t.PromptsCapability: ("ServerCapabilities", "prompts"),
-    t.ResourcesCapability: ("ServerCapabilities", "resources"),
-    t.ToolsCapability: ("ServerCapabilities", "tools"),
-    t.ServerTasksCapability: ("ServerCapabilities", "tasks"),
-    t.ServerTasksRequestsCapability: ("ServerCapabilities", "tasks", "requests"),
-    t.TasksToolsCapability: ("ServerCapabilities", "tasks", "requests", "tools"),
+    **UNNAMED,
     t.CompletionArgument: ("CompleteRequestParams", "argument"),
     t.CompletionContext: ("CompleteRequestParams", "context"),
-    t.RequestedSchema: ("ElicitRequestFormParams", "requestedSchema"),
-    t.UntitledItems: ("UntitledMultiSelectEnumSchema", "items"),
-    t.TitledItems: ("TitledMultiSelectEnumSchema", "items"),
-    t.EnumOption: ("TitledSingleSelectEnumSchema", "oneOf", "[]"),
 }
 
 Validate = Callable[[Any], Any]

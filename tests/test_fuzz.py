@@ -36,10 +36,12 @@ from .pair import (
     LEGACY,
     MODERN,
     SERVER_CAN,
-    SIDES,
     SUBSCRIPTION_KEY,
     VERSION_KEY,
+    A,
+    B,
     Connection,
+    D,
     client,
     discover_result,
     encode,
@@ -60,8 +62,6 @@ from .pair import (
     tools_result,
 )
 
-A, B, C, D, E = EVERY
-CLIENT, SERVER = SIDES
 SCALE = int(os.environ.get("FUZZ_SCALE", "1"))
 """Set it to 100 for a soak."""
 

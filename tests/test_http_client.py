@@ -30,21 +30,10 @@ from mcp_sansio.http import (
 from mcp_sansio.jsonrpc import JSONRPCNotification
 
 from .http_wire import SESSION, URL, Sent, Wire, call, connected, done, kinds, opened, sse
-from .pair import (
-    JSON,
-    MODERN,
-    case,
-    discover_result,
-    error,
-    initialize_result,
-    notification,
-    result,
-)
+from .pair import JSON, MODERN, case, discover_result, error, every_legacy, initialize_result, notification, result
 
 SESSIONS = LEGACY_REVISIONS[1:]  # revisions of Streamable HTTP that have them
 D = "2025-11-25"
-every_revision = pytest.mark.parametrize("revision", [*LEGACY_REVISIONS, MODERN])
-every_legacy = pytest.mark.parametrize("revision", LEGACY_REVISIONS)
 both_eras = pytest.mark.parametrize("revision", [D, MODERN])
 
 LOG = notification("vendor/said", {"x": 1})

@@ -34,7 +34,6 @@ from mcp_sansio import (
     ResultReceived,
     Sent,
     ServerConnection,
-    Side,
     UnexpectedReason,
 )
 from mcp_sansio import types as t
@@ -43,14 +42,20 @@ from mcp_sansio.testing import json_objects
 
 from .pair import (
     CAPABILITIES_KEY,
-    EVERY,
+    CLIENT,
     INITIALIZED,
     JSON,
     LEGACY,
     MODERN,
+    A,
+    B,
+    C,
+    D,
     Pair,
     drawn,
     error,
+    every_legacy,
+    every_revision,
     feed,
     initialize,
     modern,
@@ -63,11 +68,6 @@ from .pair import (
     server,
     state_of,
 )
-
-A, B, C, D, E = EVERY
-CLIENT, SERVER = Side.CLIENT, Side.SERVER
-every_revision = pytest.mark.parametrize("revision", EVERY)
-every_legacy = pytest.mark.parametrize("revision", LEGACY)
 
 TEXT = t.TextContent("hi")
 ROOTS = t.ListRootsRequest()

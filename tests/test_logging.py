@@ -20,12 +20,11 @@ from mcp_sansio import (
     RequestReceived,
     Sent,
     ServerConnection,
-    Side,
 )
 from mcp_sansio import types as t
 
 from .pair import (
-    EVERY,
+    CLIENT,
     INITIALIZED,
     LEGACY,
     LOG_LEVEL_KEY,
@@ -33,6 +32,8 @@ from .pair import (
     Pair,
     drawn,
     error,
+    every_legacy,
+    every_revision,
     feed,
     initialize,
     modern,
@@ -45,11 +46,8 @@ from .pair import (
     state_of,
 )
 
-CLIENT, SERVER = Side.CLIENT, Side.SERVER
 LEVELS = t.LOGGING_LEVELS
 NOT_ASKED = Dropped(DroppedReason.NOT_ASKED)
-every_revision = pytest.mark.parametrize("revision", EVERY)
-every_legacy = pytest.mark.parametrize("revision", LEGACY)
 levels = st.sampled_from(LEVELS)
 
 

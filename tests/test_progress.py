@@ -28,14 +28,17 @@ from mcp_sansio import (
 from mcp_sansio import types as t
 
 from .pair import (
-    EVERY,
+    CLIENT,
     JSON,
-    LEGACY,
     MODERN,
+    A,
+    D,
     Pair,
     case,
     client,
     drawn,
+    every_requestor,
+    every_revision,
     feed,
     notification,
     open_client,
@@ -46,13 +49,7 @@ from .pair import (
     tools_result,
 )
 
-A, B, C, D, E = EVERY
-CLIENT, SERVER = Side.CLIENT, Side.SERVER
 UNKNOWN, LATE, REGRESSING = ProgressIgnoredReason
-every_revision = pytest.mark.parametrize("revision", EVERY)
-every_requestor = pytest.mark.parametrize(
-    ("side", "revision"), [*((CLIENT, revision) for revision in EVERY), *((SERVER, revision) for revision in LEGACY)]
-)
 
 
 def reported(token: JSON, value: JSON, **more: JSON) -> JSON:

@@ -23,6 +23,7 @@ from mcp_sansio.jsonrpc import (
 
 from .pair import (
     CAPABILITIES_KEY,
+    CLIENT,
     CLIENT_CAN,
     EVERY,
     INITIALIZED,
@@ -30,10 +31,16 @@ from .pair import (
     LEGACY,
     LOG_LEVEL_KEY,
     MODERN,
+    SERVER,
     SIDES,
     SUBSCRIPTION_KEY,
     VERSION_KEY,
+    A,
+    B,
+    C,
     Connection,
+    D,
+    E,
     Pair,
     drawn,
     encode,
@@ -51,10 +58,8 @@ from .pair import (
 )
 from .test_extensions import DECLARED, SPEC
 
-A, B, C, D, E = EVERY
 JOBS = SPEC
 HAS_JOBS = t.ServerCapabilities(extensions=DECLARED)
-CLIENT, SERVER = SIDES
 
 Make = Callable[[Pair, Side], JSON]
 

@@ -26,7 +26,6 @@ from mcp_sansio import (
     RequestTimedOut,
     ResponseIgnored,
     Sent,
-    Side,
     SubscriptionAcknowledged,
     SubscriptionEnded,
     SubscriptionOpened,
@@ -35,6 +34,7 @@ from mcp_sansio import (
 from mcp_sansio import types as t
 
 from .pair import (
+    CLIENT,
     EVERY,
     INITIALIZED,
     JSON,
@@ -42,10 +42,12 @@ from .pair import (
     MODERN,
     SERVER_CAN,
     SUBSCRIPTION_KEY,
+    D,
     Pair,
     case,
     drawn,
     error,
+    every_legacy,
     feed,
     initialize,
     modern,
@@ -59,10 +61,6 @@ from .pair import (
     server,
     state_of,
 )
-
-A, B, C, D, E = EVERY
-CLIENT, SERVER = Side.CLIENT, Side.SERVER
-every_legacy = pytest.mark.parametrize("revision", LEGACY)
 
 TOOLS, PROMPTS, RESOURCES = (
     t.ToolListChangedNotification(),

@@ -19,7 +19,7 @@ import pytest
 from mcp_sansio import types as t
 from mcp_sansio.types.base import Payload
 
-from .strategies import FREE, PAYLOADS, REVISIONS
+from .strategies import FREE, PAYLOADS, REVISIONS, UNNAMED
 
 SCHEMAS = os.environ.get("MCP_SCHEMA_DIR", "")
 
@@ -33,26 +33,10 @@ Place = tuple[str, ...]
 
 # Where the schemas have what they don't name as we do: a definition, and members from there on.
 PLACES: dict[type[Any], Place] = {
-    t.RootsCapability: ("ClientCapabilities", "roots"),
-    t.SamplingCapability: ("ClientCapabilities", "sampling"),
-    t.ElicitationCapability: ("ClientCapabilities", "elicitation"),
-    t.ClientTasksCapability: ("ClientCapabilities", "tasks"),
-    t.ClientTasksRequestsCapability: ("ClientCapabilities", "tasks", "requests"),
-    t.TasksSamplingCapability: ("ClientCapabilities", "tasks", "requests", "sampling"),
-    t.TasksElicitationCapability: ("ClientCapabilities", "tasks", "requests", "elicitation"),
-    t.PromptsCapability: ("ServerCapabilities", "prompts"),
-    t.ResourcesCapability: ("ServerCapabilities", "resources"),
-    t.ToolsCapability: ("ServerCapabilities", "tools"),
-    t.ServerTasksCapability: ("ServerCapabilities", "tasks"),
-    t.ServerTasksRequestsCapability: ("ServerCapabilities", "tasks", "requests"),
-    t.TasksToolsCapability: ("ServerCapabilities", "tasks", "requests", "tools"),
+    **UNNAMED,
     t.CompletionArgument: ("CompleteRequest", "params", "argument"),
     t.CompletionContext: ("CompleteRequest", "params", "context"),
     t.Completion: ("CompleteResult", "completion"),
-    t.RequestedSchema: ("ElicitRequestFormParams", "requestedSchema"),
-    t.UntitledItems: ("UntitledMultiSelectEnumSchema", "items"),
-    t.TitledItems: ("TitledMultiSelectEnumSchema", "items"),
-    t.EnumOption: ("TitledSingleSelectEnumSchema", "oneOf", "[]"),
     t.InputResponseRequest: ("InputResponseRequestParams",),
     t.TaskAugmentedRequest: ("TaskAugmentedRequestParams",),
 }

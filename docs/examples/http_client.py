@@ -1,12 +1,13 @@
 """A client of a server over HTTP: synchronous, for servers of every revision.
 
-It needs the standard library and mcp_sansio. Try it: python http_server.py, then python http_client.py URL
+It needs the standard library, mcp_sansio and stdio_client.py. Try it: python http_server.py, then python
+http_client.py URL
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from queue import Empty, Queue
@@ -16,27 +17,14 @@ from time import monotonic
 from typing import Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
+from stdio_client import LISTS, RequestFailed, pages
+
 import mcp_sansio as mcp
 from mcp_sansio import types as t
 from mcp_sansio.http import ClientExchange, HTTPClient, HTTPEvent
 
 R = TypeVar("R", bound=t.Result)
 CONNECTIONS = {"http": HTTPConnection, "https": HTTPSConnection}
-LISTS: dict[str, type[t.PaginatedRequest[Any]]] = {
-    "tools": t.ListToolsRequest,
-    "resources": t.ListResourcesRequest,
-    "resource_templates": t.ListResourceTemplatesRequest,
-    "prompts": t.ListPromptsRequest,
-}
-
-
-class RequestFailed(Exception):
-    """The server gave something else than the result: ``event``."""
-
-    def __init__(self, method: str, event: HTTPEvent) -> None:
-        why = getattr(event, "error", None) or getattr(event, "detail", type(event).__name__)
-        super().__init__(f"{method}: {why}")
-        self.event = event
 
 
 class Client:
@@ -150,16 +138,6 @@ class Client:
             self._sockets.pop(key, None)
             self._aborted.discard(key)
             connection.close()
-
-
-def pages(client: Client, member: str) -> Iterator[Any]:
-    """All items of a list, page by page."""
-    cursor = None
-    while True:
-        page = client.request(LISTS[member](cursor))
-        yield from getattr(page, member)
-        if (cursor := page.next_cursor) is None:
-            return
 
 
 def main() -> None:

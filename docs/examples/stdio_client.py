@@ -29,7 +29,7 @@ LISTS: dict[str, type[t.PaginatedRequest[Any]]] = {
 class RequestFailed(Exception):
     """The server gave something else than the result: ``event``."""
 
-    def __init__(self, method: str, event: mcp.Event) -> None:
+    def __init__(self, method: str, event: object) -> None:
         why = getattr(event, "error", None) or getattr(event, "detail", "the server wants to ask the user first")
         super().__init__(f"{method}: {why}")
         self.event = event
@@ -138,7 +138,7 @@ def _write(pipe: IO[bytes], to_send: Queue[bytes]) -> None:
                 data = data[pipe.write(data) :]
 
 
-def pages(client: StdioClient, member: str) -> Iterator[Any]:
+def pages(client: Any, member: str) -> Iterator[Any]:
     """All items of a list, page by page."""
     cursor = None
     while True:

@@ -89,8 +89,7 @@ __all__ = [
 class CustomRequest(Request["CustomResult"]):
     """A request that the specification doesn't have, an extension's for instance."""
 
-    # The one request whose method belongs to the instance.
-    method: str  # type: ignore[misc]  # pyright: ignore[reportIncompatibleVariableOverride]
+    method: str  # type: ignore[misc]  # pyright: ignore[reportIncompatibleVariableOverride]  # here, of the instance
     params: JSONObject | None = member(default=None)
     """As in JSON; ``meta`` and ``extra``, if given, are added to them."""
 
@@ -99,8 +98,7 @@ class CustomRequest(Request["CustomResult"]):
 class CustomNotification(Notification):
     """A notification that the specification doesn't have, an extension's for instance."""
 
-    # The one notification whose method belongs to the instance.
-    method: str  # type: ignore[misc]  # pyright: ignore[reportIncompatibleVariableOverride]
+    method: str  # type: ignore[misc]  # pyright: ignore[reportIncompatibleVariableOverride]  # here, of the instance
     params: JSONObject | None = member(default=None)
     """As in JSON; ``meta`` and ``extra``, if given, are added to them."""
 
